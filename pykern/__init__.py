@@ -40,6 +40,7 @@ _HOME = {
     "explore": "pykern.explorer.explore",
     "export": "pykern.exporter.export",
     "Exported": "pykern.exporter.export",
+    "LivePage": "pykern.exporter.live_page",
     "benchmark": "pykern.benchmarking.benchmark",
     "BenchmarkResult": "pykern.benchmarking.result",
     "Disagreement": "pykern.benchmarking.agreement",
@@ -168,6 +169,7 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.explorer.explore import explore as explore
     from pykern.exporter.export import Exported as Exported
     from pykern.exporter.export import export as export
+    from pykern.exporter.live_page import LivePage as LivePage
     from pykern.launching.specs import spec as spec
     from pykern.runtime.cpu_table import get_num_threads as get_num_threads
     from pykern.runtime.cpu_table import set_num_threads as set_num_threads

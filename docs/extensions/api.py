@@ -19,7 +19,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "checkpoint", "every", "binomial", "check_grads", "GradientCheck",
     ),
     "Looking inside": ("explore", "spec", "Lowered", "Compiled"),
-    "Without Python": ("export", "Exported"),
+    "Without Python": ("export", "Exported", "LivePage"),
     "Devices": ("devices", "device", "synchronize", "set_num_threads", "get_num_threads"),
     "Streams, events, graphs": ("Stream", "Event", "wait", "graph"),
     "Arrays on devices": (

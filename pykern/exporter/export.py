@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pykern.api.kernel import KernelBase
-from pykern.api.lowered import Lowered
+from pykern.api.lowered import KEYWORDS, Lowered
 from pykern.api.user_file import UnreadableFile
 from pykern.data.synthetic_frame import at_users_line
 from pykern.data.target import parse
@@ -20,8 +20,11 @@ from pykern.derivatives.autodiff import Autodiff
 from pykern.errors import LaunchError, TargetError
 from pykern.exporter.c_header import c_header
 from pykern.exporter.forms import Form, form_of
+from pykern.exporter.live_page import LivePage, live_page
 from pykern.exporter.manifest import manifest, refuse_helpers
+from pykern.launching.specs import Spec, spec
 from pykern.lowering.targets import checked
+from pykern.types import DType, by_numpy_name
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ def export(
     to: str | Path | None = None,
     target: str | None = None,
     comments: bool = False,
+    page: LivePage = LivePage(),  # noqa: B008
     **keywords: Any,
 ) -> Exported:
     """Export a kernel, or a derivative of one, as files for programs without Python.
@@ -61,6 +65,10 @@ def export(
     binary with a manifest, ``<to>.json``: its arguments in order and the shape of a launch. `comments` puts
     lines of Python above what they became, in a language. Without `to` nothing is written.
 
+    ``form="html"`` writes one page that runs the kernel in a browser, again and again, and draws an array; `page` says
+    which, and how. It begins with the arrays that are given; in place of a `pk.spec` come zeros for what the kernel
+    writes, else random numbers from 0 to 1.
+
     Raises `LaunchError` for what is no kernel and for forms that there are not, `TargetError` for what a language
     lacks, for kernels that print, assert or check, which need a host that reads that, and for derivatives with a tape.
     """
@@ -70,11 +78,41 @@ def export(
         )
     chosen = form_of(form)
     name = _target(chosen, form, target, comments)
+    if form == "html":
+        return _live(kernel, args, name, page, to, keywords)
     lowered: Lowered = kernel.lower(*args, target=name, **keywords)
     files, told = _files(lowered, form, chosen)
     title = lowered.artifact.kernel
     paths = () if to is None else _write(files, Path(to))
     return Exported(title, files, paths, told)
+
+
+def _live(
+    kernel: Any,
+    args: tuple[Any, ...],
+    target: str,
+    page: LivePage,
+    to: str | Path | None,
+    keywords: dict[str, Any],
+) -> Exported:
+    """A page with the kernel in it, compiled for the lengths of the arrays."""
+    if not isinstance(kernel, KernelBase):
+        raise LaunchError("a page runs a kernel, and this is a derivative", hint="export it as wgsl")
+    options = {name: keywords.pop(name) for name in KEYWORDS if name in keywords}
+    values = dict(kernel.bind(args, keywords))
+    lowered = kernel.lower(*map(_described, values.values()), target=target, **options)
+    told = manifest(lowered, "html")
+    files = {"html": live_page(lowered, values, told, page).encode()}
+    return Exported(lowered.artifact.kernel, files, () if to is None else _write(files, Path(to)), told)
+
+
+def _described(value: Any) -> Any:
+    """An array as a spec of its lengths."""
+    if isinstance(value, Spec) or not getattr(value, "shape", ()):
+        return value
+    dtype = value.dtype if isinstance(value.dtype, DType) else by_numpy_name(str(value.dtype))
+    assert dtype is not None
+    return spec(tuple(value.shape), dtype)
 
 
 def _target(form: Form, name: str, given: str | None, comments: bool) -> str:

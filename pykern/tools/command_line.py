@@ -123,8 +123,18 @@ def _export_arguments(commands) -> None:
     parser.add_argument(
         "--comments", action="store_true", help="put lines of Python above what they became, in a language"
     )
+    parser.add_argument("--grad", action="store_true", help="export its derivative, pk.autodiff")
+    parser.add_argument("--show", default="", metavar="ARRAY", help="of a page: the array that is drawn")
     parser.add_argument(
-        "--grad", action="store_true", help="export its derivative, pk.autodiff of the kernel"
+        "--swap", action="append", default=[], metavar="A,B",
+        help="of a page: arrays that change places after each launch",
+    )  # fmt: skip
+    parser.add_argument(
+        "--slider", action="append", default=[], metavar="NAME=LOW:HIGH",
+        help="of a page: the ends of a number's slider",
+    )  # fmt: skip
+    parser.add_argument(
+        "--steps", type=int, default=1, metavar="N", help="of a page: launches between two pictures"
     )
     parser.set_defaults(run=lambda chosen: _late("export_command").run(chosen), target="llvm")
 

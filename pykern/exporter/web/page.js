@@ -1,0 +1,234 @@
+// Runs one kernel with WebGPU, again and again, and draws one of its arrays.
+// `data` holds the kernel's text, its arguments in order, and what is drawn; see pykern/exporter/live_page.py.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const element = (id) => document.getElementById(id);
+
+function refuse(text) {
+    element("message").textContent = text;
+    element("message").hidden = false;
+    element("controls").hidden = true;
+    document.documentElement.dataset.ready = "0";
+}
+
+// Numbers from 0 to 1 that are the same each time: those of mulberry32.
+function* randomNumbers(seed) {
+    for (;;) {
+        seed = (seed + 0x6d2b79f5) | 0;
+        let t = Math.imul(seed ^ (seed >>> 15), seed | 1);
+        t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+        yield ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+    }
+}
+
+const kinds = { f32: Float32Array, i32: Int32Array, u32: Uint32Array, i16: Int16Array, u16: Uint16Array, i8: Int8Array,
+    u8: Uint8Array, bool: Uint8Array };
+
+function firstContents(array, seed) {
+    const padded = new Uint8Array(Math.max(4, Math.ceil(array.bytes / 4) * 4));
+    if (array.contents !== null) {
+        padded.set(Uint8Array.from(atob(array.contents), (c) => c.charCodeAt(0)));
+    } else if (!array.written && kinds[array.dtype]) {
+        const values = new kinds[array.dtype](padded.buffer), random = randomNumbers(seed);
+        for (let k = 0; k < values.length; k++) { values[k] = random.next().value * (array.dtype === "f32" ? 1 : 10); }
+    }
+    return padded;
+}
+
+// -- the device ----------------------------------------------------------------------------------
+
+if (!navigator.gpu) {
+    refuse("This browser has no WebGPU, which runs the kernel of this page. Chrome and Edge from 113 on, Firefox from 141 on " +
+        "and Safari from 26 on have it; over the network a page needs https for it.");
+    return;
+}
+const adapter = await navigator.gpu.requestAdapter();
+if (!adapter) {
+    refuse("This browser knows WebGPU, but finds no graphics processor that it may use for it.");
+    return;
+}
+const wantsHalves = data.wgsl.includes("enable f16;");
+if (wantsHalves && !adapter.features.has("shader-f16")) {
+    refuse("The kernel of this page computes with floats of 16 bits, which this graphics processor has not.");
+    return;
+}
+const device = await adapter.requestDevice({
+    requiredFeatures: wantsHalves ? ["shader-f16"] : [],
+    requiredLimits: { maxStorageBuffersPerShaderStage: Math.min(
+        adapter.limits.maxStorageBuffersPerShaderStage, Math.max(8, data.arrays.length)) },
+});
+device.lost.then((why) => refuse(`The graphics processor is gone: ${why.message}`));
+device.addEventListener("uncapturederror", (event) => refuse(event.error.message));
+
+const storage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+const buffers = data.arrays.map((array) => device.createBuffer({ size: Math.max(4, Math.ceil(array.bytes / 4) * 4), usage: storage }));
+const words = new DataView(new ArrayBuffer(Math.max(16, Math.ceil((data.words.length + 1) / 4) * 16)));
+const uniform = device.createBuffer({ size: words.byteLength, usage: GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST });
+const layout = device.createBindGroupLayout({ entries: [
+    ...data.arrays.map((array, binding) => ({ binding, visibility: GPUShaderStage.COMPUTE,
+        buffer: { type: array.access === "read" ? "read-only-storage" : "storage" } })),
+    { binding: data.arrays.length, visibility: GPUShaderStage.COMPUTE, buffer: { type: "uniform" } },
+] });
+const pipeline = await device.createComputePipelineAsync({
+    layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+    compute: { module: device.createShaderModule({ code: data.wgsl }), entryPoint: data.entry },
+});
+
+// `places[k]` is the buffer that array k is in now: arrays that are swapped change places after each launch.
+const places = data.arrays.map((_, k) => k);
+const groups = new Map();
+
+function bound() {
+    const key = places.join();
+    if (!groups.has(key)) {
+        const entries = [...places.map((place) => buffers[place]), uniform].map((buffer, binding) => ({ binding, resource: { buffer } }));
+        groups.set(key, device.createBindGroup({ layout, entries }));
+    }
+    return groups.get(key);
+}
+
+const values = data.words.map((word) => word.value);
+let launches = 0;
+
+function writeWords() {
+    data.words.forEach((word, k) => {
+        const value = word.name === data.frame ? launches : values[k];
+        if (word.type === "f32") { words.setFloat32(4 * k, value, true); } else { words.setInt32(4 * k, value, true); }
+    });
+    device.queue.writeBuffer(uniform, 0, words.buffer);
+}
+
+function launch() {
+    writeWords();
+    const encoder = device.createCommandEncoder(), pass = encoder.beginComputePass();
+    pass.setPipeline(pipeline);
+    pass.setBindGroup(0, bound());
+    pass.dispatchWorkgroups(...data.groups);
+    pass.end();
+    device.queue.submit([encoder.finish()]);
+    launches++;
+    for (const [one, other] of data.swap) { [places[one], places[other]] = [places[other], places[one]]; }
+}
+
+async function read(k) {
+    const size = buffers[places[k]].size, encoder = device.createCommandEncoder();
+    const staging = device.createBuffer({ size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
+    encoder.copyBufferToBuffer(buffers[places[k]], 0, staging, 0, size);
+    device.queue.submit([encoder.finish()]);
+    await staging.mapAsync(GPUMapMode.READ);
+    const array = data.arrays[k], kept = new kinds[array.dtype](staging.getMappedRange().slice(0, array.bytes));
+    staging.destroy();
+    return kept;
+}
+
+function startAgain() {
+    launches = 0;
+    places.forEach((_, k) => { places[k] = k; });
+    data.arrays.forEach((array, k) => device.queue.writeBuffer(buffers[k], 0, firstContents(array, k + 1)));
+}
+
+// -- the picture ---------------------------------------------------------------------------------
+
+const shown = data.shown, shape = data.arrays[shown].shape;
+const canvas = element("picture"), context = canvas.getContext("2d");
+const isPoints = data.kind === "points", colours = data.kind === "colours" ? shape[2] : 1;
+canvas.width = isPoints ? 512 : shape[shape.length > 1 ? 1 : 0];
+canvas.height = isPoints ? 512 : shape.length > 1 ? shape[0] : 1;
+
+// From dark blue over green to yellow, so that more is brighter, also for those who see no colours.
+const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+
+function colour(t, pixels, at) {
+    const place = Math.min(0.9999, Math.max(0, t)) * (stops.length - 1), k = Math.floor(place), part = place - k;
+    for (let c = 0; c < 3; c++) { pixels[at + c] = stops[k][c] + part * (stops[k + 1][c] - stops[k][c]); }
+    pixels[at + 3] = 255;
+}
+
+function limits(array) {
+    if (data.range) { return data.range; }
+    let low = Infinity, high = -Infinity;
+    for (const value of array) { if (value < low) { low = value; } if (value > high) { high = value; } }
+    return [low, high > low ? high : low + 1];
+}
+
+function drawPoints(array) {
+    context.fillStyle = "#111";
+    context.fillRect(0, 0, 512, 512);
+    context.fillStyle = "#fd3";
+    for (let k = 0; k < shape[0]; k++) {
+        context.fillRect(256 * (1 + array[k * shape[1]]) - 1, 256 * (1 - array[k * shape[1] + 1]) - 1, 2, 2);
+    }
+}
+
+async function draw() {
+    const array = await read(shown);
+    if (isPoints) { drawPoints(array); return; }
+    const image = context.createImageData(canvas.width, canvas.height), [low, high] = limits(array);
+    for (let k = 0; k < canvas.width * canvas.height; k++) {
+        if (colours === 1) { colour((array[k] - low) / (high - low), image.data, 4 * k); continue; }
+        for (let c = 0; c < 4; c++) { image.data[4 * k + c] = c < colours ? 255 * array[colours * k + c] : 255; }
+    }
+    context.putImageData(image, 0, 0);
+}
+
+// -- controls ------------------------------------------------------------------------------------
+
+data.words.forEach((word, k) => {
+    if (!word.slider) { return; }
+    const label = document.createElement("label"), input = document.createElement("input"), told = document.createElement("output");
+    const [low, high] = word.slider;
+    Object.assign(input, { type: "range", min: low, max: high, step: word.type === "f32" ? (high - low) / 1000 : 1, id: `slider-${word.name}` });
+    input.value = told.value = word.value;
+    input.addEventListener("input", () => {
+        values[k] = Number(input.value);
+        told.value = input.value;
+        if (paused) { frame(0); }
+    });
+    label.append(word.name, input, told);
+    element("sliders").append(label);
+});
+
+let paused = matchMedia("(prefers-reduced-motion: reduce)").matches, frames = 0, since = performance.now();
+
+async function frame(count = data.steps) {
+    for (let k = 0; k < count; k++) { launch(); }
+    await draw();
+    frames++;
+    const now = performance.now();
+    if (now - since > 500) {
+        element("rate").value = `${(1000 * frames / (now - since)).toFixed(0)} frames a second`;
+        [frames, since] = [0, now];
+    }
+}
+
+async function run() {
+    while (!paused) {
+        await frame();
+        await new Promise(requestAnimationFrame);
+    }
+}
+
+function setPaused(wanted) {
+    const was = paused;
+    paused = wanted;
+    element("pause").textContent = paused ? "run" : "pause";
+    if (was && !paused) { run(); }
+}
+
+element("pause").addEventListener("click", () => setPaused(!paused));
+element("step").addEventListener("click", () => { setPaused(true); frame(); });
+element("again").addEventListener("click", () => { startAgain(); if (paused) { frame(0); } });
+element("wgsl").textContent = data.wgsl;
+startAgain();
+
+window.pykern = {
+    read: async (name) => Array.from(await read(data.arrays.findIndex((array) => array.name === name))),
+    set: (name, value) => { values[data.words.findIndex((word) => word.name === name)] = value; },
+    launches: () => launches,
+    startAgain, frame, launch,
+    pause: () => setPaused(true),
+};
+if (location.hash === "#paused") { paused = true; }
+setPaused(paused);
+if (!paused) { run(); } else { await frame(0); }
+document.documentElement.dataset.ready = "1";

@@ -1,0 +1,146 @@
+"""Live pages: what they hold, and in Chromium the numbers that they compute, compared with NumPy."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from tests.explorer.browser import NAMES
+from tests.exporter.test_export import heated, heated_by_numpy
+
+F = pk.f32
+SWAPPED = pk.LivePage(show="out", swap=(("out", "x"),), sliders={"rate": (0, 0.25)}, steps=2)
+
+
+@pk.kernel
+def escaped(counts, zoom: pk.f32, most: pk.i32):
+    i, j = pk.index()
+    x0, y0 = (pk.f32(j) / 24 - 1.5) / zoom, (pk.f32(i) / 24 - 1) / zoom
+    x, y = pk.f32(0), pk.f32(0)
+    count = pk.i32(0)
+    while x * x + y * y < 4 and count < most:
+        x, y = x * x - y * y + x0, 2 * x * y + y0
+        count += 1
+    counts[i, j] = count
+
+
+@pk.kernel
+def counted(bins, x):
+    i = pk.index()
+    pk.atomic_add(bins, x[i] & 7, 1)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if not os.environ.get("PYKERN_TEST_BROWSER"):
+        pytest.skip("PYKERN_TEST_BROWSER=1 runs the tests in a browser")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
+    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    assert path is not None, f"none of {', '.join(NAMES)} is on PATH"
+    flags = ["--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]
+    with sync_api.sync_playwright() as play:
+        running = play.chromium.launch(executable_path=path, args=flags)
+        yield running
+        running.close()
+
+
+def opened(browser: Any, made: pk.Exported, folder: Path) -> Any:
+    """The page, before its first launch."""
+    file = folder / "page.html"
+    file.write_bytes(made.files["html"])
+    tab = browser.new_page()
+    tab.set_default_timeout(120_000)
+    wrong: list[str] = []
+    tab.on("pageerror", lambda error: wrong.append(str(error)))
+    tab.goto(file.as_uri() + "#paused")
+    tab.wait_for_function("document.documentElement.dataset.ready !== undefined")
+    assert not wrong and tab.text_content("#message") == "", wrong or tab.text_content("#message")
+    return tab
+
+
+def heated_page(x: np.ndarray) -> pk.Exported:
+    return pk.export(heated, np.zeros_like(x), x, 0.1, ndrange=x.shape, form="html", page=SWAPPED)
+
+
+def test_numbers_as_numpys(browser: Any, tmp_path: Path) -> None:
+    x = np.random.default_rng(1).standard_normal((37, 61)).astype(np.float32)
+    tab = opened(browser, heated_page(x), tmp_path)
+    tab.evaluate("pykern.frame()")
+    once = heated_by_numpy(x)
+    twice = np.where(
+        heated_by_numpy(once) == 0, x, heated_by_numpy(once)
+    )  # the rim of `out` is that of the first `x`
+    twice[1:-1, 1:-1] = heated_by_numpy(once)[1:-1, 1:-1]
+    got = np.array(tab.evaluate("pykern.read('x')"), np.float32).reshape(x.shape)
+    np.testing.assert_allclose(got, twice, rtol=2e-6, atol=2e-6)
+    assert tab.evaluate("pykern.launches()") == 2
+    pixels = tab.evaluate(
+        "(() => { const c = document.getElementById('picture');"
+        "return [c.width, c.height, new Set(c.getContext('2d').getImageData(0, 0, c.width, c.height).data).size]; })()"
+    )
+    assert pixels[:2] == [61, 37] and pixels[2] > 20
+    tab.evaluate("pykern.startAgain()")
+    again = np.array(tab.evaluate("pykern.read('x')"), np.float32).reshape(x.shape)
+    np.testing.assert_array_equal(again, x)
+
+
+def test_sliders_change_numbers(browser: Any, tmp_path: Path) -> None:
+    counts = pk.spec((48, 48), pk.i32)
+    made = pk.export(
+        escaped, counts, 1.0, 50, ndrange=(48, 48), form="html", page=pk.LivePage(sliders={"most": (1, 90)})
+    )
+    tab = opened(browser, made, tmp_path)
+    assert tab.get_attribute("#slider-most", "max") == "90"
+    for most in (50, 7):
+        tab.evaluate(f"pykern.set('most', {most}); pykern.frame()")
+        tab.wait_for_timeout(300)
+        got = np.array(tab.evaluate("pykern.read('counts')")).reshape(48, 48)
+        expected = np.zeros((48, 48), np.int32)
+        escaped(expected, 1.0, most, ndrange=(48, 48))
+        assert (got == expected).mean() > 0.99, "rounding may move single elements of the border"
+
+
+def test_atomics_in_a_page(browser: Any, tmp_path: Path) -> None:
+    x = np.random.default_rng(2).integers(0, 1000, 999).astype(np.int32)
+    made = pk.export(counted, np.zeros(8, np.int32), x, ndrange=999, form="html")
+    tab = opened(browser, made, tmp_path)
+    tab.evaluate("pykern.frame()")
+    assert tab.evaluate("pykern.read('bins')") == np.bincount(x & 7, minlength=8).tolist()
+
+
+def test_a_browser_without_webgpu_is_told(browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_bytes(heated_page(np.zeros((8, 8), np.float32)).files["html"])
+    tab = browser.new_page()
+    tab.add_init_script("Object.defineProperty(Navigator.prototype, 'gpu', { get: () => undefined })")
+    tab.goto(file.as_uri())
+    tab.wait_for_function("document.documentElement.dataset.ready === '0'")
+    assert "has no WebGPU" in tab.text_content("#message") and tab.is_visible("#message")
+
+
+def test_the_page_asks_for_nothing_but_itself() -> None:
+    text = heated_page(np.zeros((8, 8), np.float32)).text
+    assert not re.search(r"(?:src|href)=|https?://|fetch\(|import\(", text)
+    assert "</script>" not in text[text.index('id="data">') : text.index("</script>")]
+
+
+@pytest.mark.parametrize(
+    ("args", "ndrange", "page", "said"),
+    [
+        ((pk.spec((None, None), F),) * 2, (8, 8), pk.LivePage(), "every length of `out`"),
+        ((pk.spec((8, 8), F),) * 2, (None, None), pk.LivePage(), "known ndrange"),
+        ((pk.spec((8, 8), F),) * 2, (8, 8), pk.LivePage(show="y"), "names `y`"),
+        ((pk.spec((8, 8), F),) * 2, (8, 8), pk.LivePage(sliders={"z": (0, 1)}), "names `z`"),
+    ],
+)
+def test_what_a_page_cannot_show(args: tuple, ndrange: tuple, page: pk.LivePage, said: str) -> None:
+    with pytest.raises(pk.LaunchError, match=said):
+        pk.export(heated, *args, 0.1, ndrange=ndrange, form="html", page=page)
