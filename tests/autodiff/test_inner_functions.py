@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.texts import written
 
 SIZES = [1, 7, 130]
 
@@ -495,9 +496,7 @@ def test_a_tuple_of_one_number_gives_a_tuple_of_one(rng):
 )  # fmt: skip
 def test_what_is_refused(body, match, at, tmp_path):
     file = tmp_path / "program.py"
-    file.write_text(f"def program(x):\n    {body}\n")
-    scope = {"pk": pk}
-    exec(compile(file.read_text(), str(file), "exec"), scope)
+    scope = written(file, f"def program(x):\n    {body}\n", {"pk": pk})
     with pytest.raises(pk.errors.KernelError, match=match) as caught:
         pk.jit(scope["program"])(np.ones(3))
     span = caught.value.span

@@ -7,6 +7,7 @@ import pytest
 
 import pykern as pk
 from pykern.errors import KernelTypeError
+from tests.cases.texts import written
 
 
 def loss(w, x):
@@ -172,9 +173,9 @@ def test_arguments_that_the_function_writes_stay():
 )
 def test_what_is_refused(expression, match, tmp_path):
     file = tmp_path / "program.py"
-    file.write_text(f"def program(x):\n    return {expression}\n")
-    scope = {"pk": pk, "loss": loss, "doubled": doubled}
-    exec(compile(file.read_text(), str(file), "exec"), scope)
+    scope = written(
+        file, f"def program(x):\n    return {expression}\n", {"pk": pk, "loss": loss, "doubled": doubled}
+    )
     with pytest.raises(KernelTypeError, match=match) as caught:
         pk.jit(scope["program"])(np.ones(3))
     assert caught.value.span is not None

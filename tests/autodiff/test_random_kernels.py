@@ -8,7 +8,6 @@ them takes three compilations. A failure prints the kernel and its number, which
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -18,6 +17,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.texts import imported
 from tests.fuzz.count import PROGRAMS
 
 KERNELS = max(1, PROGRAMS // 50)
@@ -210,13 +210,7 @@ def arguments(items: int, seed: int) -> tuple[Any, ...]:
 
 
 def load(text: str, path: Path) -> Any:
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.run
+    return imported(path, text).run
 
 
 def check(number: int, folder: Path) -> pk.GradientCheck:

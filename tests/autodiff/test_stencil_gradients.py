@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.texts import imported
 from tests.fuzz.count import PROGRAMS
 
 SEEDS = max(4, PROGRAMS // 25)
@@ -49,12 +49,7 @@ class Stencil:
         texts = [", ".join(f"{a}:{b}" for a, b in box) for box in self.boxes]
         names = dict(zip("abcd", texts, strict=True)) | dict(zip("pqrs", self.weights, strict=True))
         file = folder / "made.py"
-        file.write_text(PROGRAM.format(step=step.format(**names), steps=steps, **names))
-        spec = importlib.util.spec_from_file_location("made", file)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module.program
+        return imported(file, PROGRAM.format(step=step.format(**names), steps=steps, **names)).program
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import linecache
 import re
 import sys
 from collections import Counter
@@ -18,6 +17,7 @@ import pytest
 import pykern as pk
 from pykern.compiler.driver import compile_source
 from pykern.passes import framework
+from tests.cases.texts import defined
 
 X = np.linspace(0.5, 1.5, 4096, dtype=np.float32)
 FEWER, MORE = 150, 300
@@ -53,9 +53,7 @@ def program(count: int) -> Any:
 def _made(parameters: str, lines: list[str], x: str) -> Callable:
     text = f"def chain({parameters}):\n" + "".join(f"    {line.format(x=x)}\n" for line in lines)
     file = f"<chain of {len(lines)} lines, {parameters}, {hash(text):x}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    scope: dict[str, Any] = {"pk": pk}
-    exec(compile(text, file, "exec"), scope)
+    scope = defined(text, file, {"pk": pk})
     return scope["chain"]
 
 

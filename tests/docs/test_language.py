@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.cases.texts import imported
 from tests.docs.constructs import CONSTRUCTS, PRELUDE, Construct
 from tests.project.tree import ROOT
 
@@ -15,13 +15,9 @@ ALL = [construct for group in CONSTRUCTS.values() for construct in group]
 
 
 def module_of(construct: Construct, folder: Path):
-    path = folder / "construct.py"
-    path.write_text(PRELUDE + "".join(f"    {line}\n" for line in construct.body.splitlines()))
-    spec = importlib.util.spec_from_file_location("construct", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return imported(
+        folder / "construct.py", PRELUDE + "".join(f"    {line}\n" for line in construct.body.splitlines())
+    )
 
 
 def results(construct: Construct, folder: Path, device: str, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

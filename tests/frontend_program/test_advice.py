@@ -8,6 +8,7 @@ import pytest
 import pykern as pk
 from pykern.errors import KernelError
 from pykern.frontend.advice import instead_in_program
+from tests.cases.texts import written
 from tests.frontend_program.execute import build
 
 X = np.random.default_rng(3).normal(size=(4, 6))
@@ -61,9 +62,7 @@ def test_the_advice_is_right():
 )
 def test_advice_is_given(expression, advice, tmp_path):
     file = tmp_path / "program.py"
-    file.write_text(f"def program(x):\n    return {expression}\n")
-    scope = {"pk": pk, "np": np}
-    exec(compile(file.read_text(), str(file), "exec"), scope)
+    scope = written(file, f"def program(x):\n    return {expression}\n", {"pk": pk, "np": np})
     with pytest.raises(KernelError) as caught:
         build(scope["program"], X)
     assert advice in str(caught.value.hint)

@@ -9,6 +9,7 @@ import pytest
 
 import pykern as pk
 from pykern.errors import KernelError
+from tests.cases.texts import written
 
 OUTER = 3.0
 
@@ -301,9 +302,7 @@ def test_on_the_reference_device(rng):
 )  # fmt: skip
 def test_refused(lines, match, at, hint, tmp_path):
     file = tmp_path / "program.py"
-    file.write_text("\n".join(["def program(x):", *(f"    {line}" for line in lines), ""]))
-    scope = {"pk": pk}
-    exec(compile(file.read_text(), str(file), "exec"), scope)
+    scope = written(file, "\n".join(["def program(x):", *(f"    {line}" for line in lines), ""]), {"pk": pk})
     with pytest.raises(KernelError, match=match) as caught:
         pk.jit(scope["program"])(np.ones(3))
     error = caught.value

@@ -7,6 +7,7 @@ import pytest
 
 import pykern as pk
 from pykern.errors import KernelTypeError
+from tests.cases.texts import written
 
 
 @pk.jit
@@ -73,9 +74,7 @@ def test_updates(rng):
 )
 def test_refusals(statement, match, tmp_path):
     file = tmp_path / "program.py"
-    file.write_text(f"def program(p, x, n):\n    y = x\n    {statement}\n    return y\n")
-    scope: dict = {}
-    exec(compile(file.read_text(), str(file), "exec"), scope)
+    scope = written(file, f"def program(p, x, n):\n    y = x\n    {statement}\n    return y\n")
     with pytest.raises(
         KernelTypeError if "copies" not in match else pk.errors.KernelSyntaxError, match=match
     ) as caught:

@@ -12,6 +12,7 @@ import pytest
 
 import pykern as pk
 from pykern.errors import KernelError
+from tests.cases.texts import written
 
 START = """\
 def program(x, n):
@@ -93,9 +94,7 @@ def leaves(value):
 def runs_alike(seed, folder) -> bool:
     """Whether the program is compiled; then it gives what Python gives."""
     file = folder / f"program{seed}.py"
-    file.write_text(Writer(seed).text())
-    scope: dict = {}
-    exec(compile(file.read_text(), str(file), "exec"), scope)
+    scope = written(file, Writer(seed).text())
     program = scope["program"]
     compiled, x = pk.jit(program), np.array([0.5, -1.25])
     for n in (0, 1, 3):

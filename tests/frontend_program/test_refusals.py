@@ -9,6 +9,7 @@ import pytest
 
 import pykern as pk
 from pykern.errors import KernelError
+from tests.cases.texts import written
 from tests.frontend_program.execute import build
 
 X = np.arange(6.0).reshape(2, 3)
@@ -335,9 +336,7 @@ def helper(x):
 )  # fmt: skip
 def test_statements(statement, match, tmp_path):
     file = tmp_path / "program.py"
-    file.write_text(f"import pykern as pk\ndef program(x):\n    {statement}\n")
-    scope: dict = {}
-    exec(compile(file.read_text(), str(file), "exec"), scope)
+    scope = written(file, f"import pykern as pk\ndef program(x):\n    {statement}\n")
     refused(scope["program"], X, match=match, at=statement)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import pykern as pk
 from pykern.errors import KernelError
+from tests.cases.texts import written
 
 
 def items_of_a_dict(x, n):
@@ -232,9 +233,9 @@ CALLERS = "is the caller's dict, which a program cannot change"
 )  # fmt: skip
 def test_refused(lines, match, at, tmp_path):
     file = tmp_path / "program.py"
-    file.write_text("\n".join(["def program(p, x):", *(f"    {line}" for line in lines), ""]))
-    scope = {"pk": pk}
-    exec(compile(file.read_text(), str(file), "exec"), scope)
+    scope = written(
+        file, "\n".join(["def program(p, x):", *(f"    {line}" for line in lines), ""]), {"pk": pk}
+    )
     x = np.ones(3)
     with pytest.raises(KernelError, match=match) as caught:
         pk.jit(scope["program"])({"w": x, "n": 1.0, "in": {"z": x}, "l": [x]}, x)

@@ -6,18 +6,16 @@ a failure prints the program, and the two settings that run it again.
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import zlib
 from pathlib import Path
 from random import Random
-from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
+from tests.cases.texts import load
 from tests.fuzz.count import PROGRAMS
 from tests.fuzz.groups import GroupKernel
 from tests.fuzz.modules import module
@@ -42,18 +40,6 @@ relaxed = settings(
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path
-
-
-def load(text: str, folder: Path) -> ModuleType:
-    """Import a program from a file of its own: errors then show its lines."""
-    path = folder / f"fuzzed_{zlib.crc32(text.encode()):08x}.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
 
 
 def random_numbers() -> st.SearchStrategy[Random]:

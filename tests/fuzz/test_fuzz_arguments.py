@@ -8,7 +8,6 @@ between.
 
 from __future__ import annotations
 
-import importlib.util
 import threading
 from pathlib import Path
 from random import Random
@@ -18,6 +17,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.texts import imported
 from tests.fuzz.argument_grammar import N, RandomProgram, random_program
 from tests.fuzz.seeds import seeds
 
@@ -26,14 +26,7 @@ POLICIES = (None, pk.every(2), pk.binomial(2))
 
 
 def load(program: RandomProgram, folder: Path, seed: int) -> Any:
-    path = folder / f"arguments_{seed}.py"
-    path.write_text(program.text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+    return imported(folder / f"arguments_{seed}.py", program.text)
 
 
 class Case:

@@ -6,7 +6,6 @@ sends nothing to the side not taken, which JAX does where operands of that side 
 
 from __future__ import annotations
 
-import linecache
 import random
 
 import jax
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.texts import defined
 from tests.fuzz.seeds import seeds
 
 FLOATS = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
@@ -44,10 +44,7 @@ def program(x):
 
 def compiled(text: str, name: str) -> dict:
     """What the text defines; its lines are known by the name, as those of a file."""
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    found: dict = {}
-    exec(compile(text, name, "exec"), found)
-    return found
+    return defined(text, name)
 
 
 def chain(choose: random.Random) -> tuple[list[str], float]:
@@ -107,6 +104,7 @@ def test_chains_of_conversions(seed):
 RISKY = ("pk.sqrt({0})", "pk.log({0})", "1.0 / {0}", "{0} ** 0.5", "pk.sin({0}) / {0}", "pk.log1p({0} - 1.0)")
 CHOICE = """
 import {module} as pk
+from tests.cases.texts import defined
 {decorator}
 def program(x, z):
 {lines}

@@ -12,10 +12,10 @@ from random import Random
 import numpy as np
 import pytest
 
+from tests.cases.texts import load
 from tests.fuzz.count import PROGRAMS
 from tests.fuzz.groups import GroupKernel
 from tests.fuzz.modules import module
-from tests.fuzz.test_fuzz import load
 
 SEEDS = range(max(4, PROGRAMS // 60))
 

@@ -6,7 +6,6 @@ type that the value has. The derivative of a rounding is 1; shadows in fp8 are r
 
 from __future__ import annotations
 
-import linecache
 import random
 
 import ml_dtypes
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.texts import defined
 from tests.fuzz.seeds import seeds
 
 TYPES = {"f8e4m3": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2}
@@ -71,9 +71,7 @@ class Chain:
 
 def kernel_of(lines: list[str], name: str) -> pk.Kernel:
     text = f"def run(y, x, z):\n    i = pk.index()\n    v = pk.cast(x[i], pk.f32)\n{''.join(lines)}    y[i] = v\n"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space: dict = {"pk": pk}
-    exec(compile(text, name, "exec", dont_inherit=True), space)
+    space = defined(text, name, {"pk": pk})
     return pk.kernel(space["run"])
 
 

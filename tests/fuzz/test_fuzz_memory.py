@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.cases.texts import load
 from tests.fuzz.count import PROGRAMS
 from tests.fuzz.memory import MemoryKernel
-from tests.fuzz.test_fuzz import load
 
 BATCH = 5
 

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.cases.texts import imported
 from tests.fuzz.count import PROGRAMS
 from tests.fuzz.products import random_product
 
@@ -24,12 +24,7 @@ def test_random_products(tmp_path: Path, first: int) -> None:
     for seed in range(first, first + BATCH):
         case = random_product(seed)
         path = tmp_path / f"product_{seed}.py"
-        path.write_text(case.text)
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        module = imported(path, case.text)
         got = np.asarray(module.f(*case.arguments))
         shapes = [a.shape for a in case.arguments]
         assert got.shape == case.expected.shape, f"seed {seed}, {shapes}\n{case.text}"

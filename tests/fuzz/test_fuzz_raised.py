@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from pathlib import Path
 from random import Random
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 
 from pykern.errors import NotRaisable
+from tests.cases.texts import imported
 from tests.fuzz.count import PROGRAMS
 from tests.fuzz.raised_grammar import SIZE, raised_program
 from tests.passes.raised import Raised
@@ -39,14 +39,7 @@ def data(rank: int, m: int) -> tuple:
 
 def load(text: str, folder: Path, seed: int) -> Any:
     """The kernel of a program, from a file of its own: errors then show its lines."""
-    path = folder / f"raised_{seed}.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded.p0
+    return imported(folder / f"raised_{seed}.py", text).p0
 
 
 def copied(args: tuple) -> tuple:

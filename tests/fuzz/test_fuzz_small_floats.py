@@ -7,7 +7,6 @@ nothing contracts it: on the CPU.
 
 from __future__ import annotations
 
-import linecache
 from typing import Any
 
 import ml_dtypes
@@ -17,6 +16,7 @@ import pytest
 import pykern as pk
 from pykern.data.promotion import promote
 from pykern.types import DType, bf16, f16, f32, i32, weak_float, weak_int
+from tests.cases.texts import defined
 from tests.fuzz.seeds import seeds
 
 LEAVES = {"x": bf16, "y": bf16, "g": f16, "h": f16, "w": f32, "n": i32}
@@ -150,9 +150,7 @@ def arrays_of(rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 
 def kernel_of(text: str, file: str) -> Any:
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    space: dict[str, Any] = {"pk": pk}
-    exec(compile(text, file, "exec", dont_inherit=True), space)
+    space = defined(text, file, {"pk": pk})
     return pk.kernel(space["run"])
 
 

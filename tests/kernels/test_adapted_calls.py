@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import gc
-import linecache
 import pickle
 import sys
 import weakref
@@ -15,6 +14,7 @@ import pytest
 import pykern as pk
 from pykern.errors import KernelTypeError, LaunchError, OutOfBounds
 from pykern.runtime.launchable import SUPPORTED
+from tests.cases.texts import defined
 from tests.kernels.adapted import Renamed, fast, make_axpy, python_calls, slow, vectors
 
 __all__ = ["python_calls"]
@@ -101,9 +101,7 @@ def test_as_many_parameters_as_are_taken_and_one_more(python_calls):
 
 def made_of(text, name):
     file = f"<{name} of {hash(text)}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    namespace = {"pk": pk}
-    exec(compile(text, file, "exec"), namespace)
+    namespace = defined(text, file, {"pk": pk})
     return pk.kernel(namespace[name])
 
 

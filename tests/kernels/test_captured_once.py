@@ -15,7 +15,7 @@ import pykern as pk
 from pykern.capture.functions import function_source
 from pykern.compiler.reproducer import reproducer_text
 from pykern.data.source import CapturedCustom, FunctionSource, KernelSource, LaunchSpec, reached
-from tests.fuzz.test_fuzz import load
+from tests.cases.texts import load
 
 HEAD = "import numpy as np\nimport pykern as pk\n\n\n"
 X = np.array([0.25, 1.5, 3.0])

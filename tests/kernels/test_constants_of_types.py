@@ -5,13 +5,13 @@ Comparisons are exact, and numbers that only a launch knows wrap (`test_referenc
 
 from __future__ import annotations
 
-import linecache
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.texts import defined
 
 WIDE, BELOW = 300, -1
 
@@ -28,10 +28,9 @@ def wide():
 
 def made(text: str, decorator: Any) -> Any:
     file, lines = f"<constant {text}>", f"def run(x, a):\n    {text}\n"
-    linecache.cache[file] = (len(lines), None, lines.splitlines(True), file)
-    space: dict[str, Any] = {"pk": pk, "np": np, "WIDE": WIDE, "BELOW": BELOW, "i": pk.index}
-    space |= {"plus": plus, "wide": wide}
-    exec(compile(lines, file, "exec", dont_inherit=True), space)
+    names = {"pk": pk, "np": np, "WIDE": WIDE, "BELOW": BELOW, "i": pk.index}
+    names |= {"plus": plus, "wide": wide}
+    space = defined(lines, file, names)
     return decorator(space["run"])
 
 

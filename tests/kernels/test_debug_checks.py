@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import linecache
 import time
 
@@ -11,6 +10,7 @@ import pytest
 
 import pykern as pk
 from pykern.errors import KernelTypeError
+from tests.cases.texts import imported
 from tests.fuzz.seeds import seeds
 
 over_devices = pytest.mark.parametrize("device", ["cpu", "python", "opencl:0", "vulkan:0"], indirect=True)
@@ -269,15 +269,12 @@ def test_random_accesses(tmp_path, seed):
     """Tables say which element each work-item reads and writes in two phases, with or without a barrier between."""
     random = np.random.default_rng(seed)
     file = tmp_path / "tables.py"
-    file.write_text(
+    module = imported(
+        file,
         "import pykern as pk\n@pk.kernel(debug='races')\ndef k(y, read, write, sync: pk.static):\n"
         "    i = pk.index()\n    v = y[read[i, 0]]\n    y[write[i, 0]] = v + i + 1\n"
-        "    if sync:\n        pk.barrier()\n    v = y[read[i, 1]]\n    y[write[i, 1]] = v * 2 + i + 100\n"
+        "    if sync:\n        pk.barrier()\n    v = y[read[i, 1]]\n    y[write[i, 1]] = v * 2 + i + 100\n",
     )
-    spec = importlib.util.spec_from_file_location("tables", file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     for _ in range(10):
         sync, items = bool(random.integers(2)), 8
         read = random.permutation(40)[: 2 * items].reshape(items, 2)

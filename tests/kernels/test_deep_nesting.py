@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from tests.fuzz.test_fuzz import load
+from tests.cases.texts import load
 
 HEAD = "import numpy as np\nimport pykern as pk\n\n\n"
 KERNEL = "@pk.kernel\ndef k(z, x):\n    i = pk.index()\n"

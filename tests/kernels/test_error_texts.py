@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import traceback
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.texts import imported
 
 TEXTS = Path(__file__).with_name("error_texts.txt")
 BETWEEN, BEFORE = "\n======\n", "\n------\n"
@@ -65,11 +65,7 @@ def cases() -> list[tuple[str, str]]:
 def error_of(body: str, folder: Path, device: str = "cpu") -> pk.KernelError:
     """The error of a kernel with this body; its file is called kernel.py."""
     path = folder / "kernel.py"
-    path.write_text(PRELUDE + "".join(f"    {line}\n" for line in body.splitlines()))
-    spec = importlib.util.spec_from_file_location("kernel", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = imported(path, PRELUDE + "".join(f"    {line}\n" for line in body.splitlines()))
     arrays = np.zeros(4), np.zeros((3, 3)), np.zeros(4, np.int32), np.zeros(4, bool)
     with pytest.raises(pk.KernelError) as caught:
         module.k(*arrays, 3, 1.5, ndrange=4, device=device)

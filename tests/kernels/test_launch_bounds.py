@@ -10,6 +10,7 @@ import pytest
 import pykern as pk
 from pykern.errors import AssertionFailed, OutOfBounds
 from pykern.runtime.launchable import SUPPORTED
+from tests.cases.texts import written
 
 N = 8
 DEVICES = pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0"], indirect=True)
@@ -182,9 +183,9 @@ RIGHT = {
 def test_what_is_right_is_never_refused(case, tmp_path):
     body, space = RIGHT[case]
     path = tmp_path / "right.py"
-    path.write_text(f"import pykern as pk\n\n@pk.kernel\ndef k(y, x, n):\n    i = pk.index()\n    {body}\n")
-    names: dict = {}
-    exec(compile(path.read_text(), str(path), "exec"), names)
+    names = written(
+        path, f"import pykern as pk\n\n@pk.kernel\ndef k(y, x, n):\n    i = pk.index()\n    {body}\n"
+    )
     kernel = names["k"]
     for _ in range(2):
         (y, x), (expected, _) = arrays("cpu"), arrays("python")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import linecache
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +11,7 @@ import pytest
 
 import pykern as pk
 from pykern.runtime import registry
+from tests.cases.texts import imported
 
 TURNS = 65_535
 
@@ -179,12 +179,7 @@ def nest(folder: Path, depth: int, header: str) -> ModuleType:
     for d in range(depth):
         lines += ["    " * (d + 1) + header.format(d=d), "    " * (d + 2) + "s += 1"]
     file = folder / f"nested_{depth}.py"
-    file.write_text("\n".join([*lines, "    o[i] = s", ""]))
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return imported(file, "\n".join([*lines, "    o[i] = s", ""]))
 
 
 @pytest.mark.parametrize("depth", [1, 40, 70, 79])

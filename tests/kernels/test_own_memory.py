@@ -9,16 +9,15 @@ import pytest
 
 import pykern as pk
 from pykern.errors import TargetError
+from tests.cases.texts import written
 
 N = 24
 
 
-def written(tmp_path, body: str, head: str = ""):
+def kernel_of(tmp_path, body: str, head: str = ""):
     """A kernel of source text, for arrays whose number is a parameter of the test."""
     path = tmp_path / "own.py"
-    path.write_text(f"import pykern as pk\n{head}\n@pk.kernel\ndef k(y):\n    i = pk.index()\n{body}\n")
-    names: dict = {}
-    exec(compile(path.read_text(), str(path), "exec"), names)
+    names = written(path, f"import pykern as pk\n{head}\n@pk.kernel\ndef k(y):\n    i = pk.index()\n{body}\n")
     return names["k"]
 
 
@@ -69,7 +68,7 @@ def test_many_private_arrays(tmp_path, count):
     )
     total = " + ".join(f"p{n}[i]" for n in range(count))
     expected = 2 * count * np.arange(N) + sum(range(count))
-    check(written(tmp_path, f"{each}\n    y[i] = {total}"), expected)
+    check(kernel_of(tmp_path, f"{each}\n    y[i] = {total}"), expected)
 
 
 def test_private_arrays_of_functions_and_in_loops(tmp_path):
@@ -79,7 +78,7 @@ def test_private_arrays_of_functions_and_in_loops(tmp_path):
     )
     body = "    for r in range(20):\n        y[i] += f(i) + f(i + r)"
     expected = 1 + 20 * 4 * np.arange(N) + 2 * sum(range(20))
-    check(written(tmp_path, body, function), expected)
+    check(kernel_of(tmp_path, body, function), expected)
 
 
 @pytest.mark.parametrize("workgroup", [1, 8, 24])
@@ -89,7 +88,7 @@ def test_private_and_shared_memory_of_groups(tmp_path, workgroup):
     )
     own = "    p = pk.private(30_000, pk.f64)\n    for j in range(30_000):\n        p[j] = i + j\n    pk.barrier()"
     total = " + ".join(f"s{n}[pk.local_index()]" for n in range(60))
-    kernel = written(tmp_path, f"{shared}\n{own}\n    y[i] = p[i] + {total}")
+    kernel = kernel_of(tmp_path, f"{shared}\n{own}\n    y[i] = p[i] + {total}")
     check(kernel, 62 * np.arange(N) + sum(range(60)), workgroup=workgroup)
 
 

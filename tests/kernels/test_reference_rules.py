@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import math
 import re
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.texts import defined
 
 INTEGERS = {
     t: np.array([np.iinfo(t).min, np.iinfo(t).max, 0, 1, 2, 7, 100], t)
@@ -23,9 +23,7 @@ DEVICES = pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0"], ind
 
 def kernel_of(expression: str, **options: Any) -> Any:
     file, text = f"<rule {expression}>", f"def run(o, x, a):\n    i = pk.index()\n    o[i] = {expression}\n"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    space: dict[str, Any] = {"pk": pk, "math": math, "np": np}
-    exec(compile(text, file, "exec", dont_inherit=True), space)
+    space = defined(text, file, {"pk": pk, "math": math, "np": np})
     return pk.kernel(space["run"], **options)
 
 

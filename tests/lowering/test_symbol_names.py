@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.texts import imported
 
 NAMES = (
     "tell",
@@ -47,11 +47,7 @@ def {name}(y, x):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_of_our_own(name: str, tmp_path: Path) -> None:
     file = tmp_path / "named.py"
-    file.write_text(TEXT.format(name=name))
-    spec = importlib.util.spec_from_file_location(f"named_{name}", file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = imported(file, TEXT.format(name=name))
     kernel = getattr(module, name)
     x = np.linspace(0.2, 1.0, 11)
     y, steps = np.zeros(11), np.arange(11) % 5 + 3

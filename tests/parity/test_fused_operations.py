@@ -5,7 +5,6 @@ The programs are those of `benchmarks/fusion.py`.
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from types import ModuleType
 
@@ -13,17 +12,13 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.texts import imported
 from tests.project.tree import ROOT
 
 
 @pytest.fixture(scope="module")
 def fused() -> ModuleType:
-    specification = importlib.util.spec_from_file_location("fusion", ROOT / "benchmarks" / "fusion.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return imported(ROOT / "benchmarks" / "fusion.py")
 
 
 @pytest.fixture

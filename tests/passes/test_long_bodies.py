@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import linecache
-
 import numpy as np
 
 import pykern as pk
+from tests.cases.texts import defined
 
 STATEMENTS = 700
 
@@ -15,9 +14,7 @@ def made(name: str, head: str, statement: str, tail: str):
     """A function of `STATEMENTS` statements, each of which needs the one before."""
     text = f"def {name}{head}" + "".join(f"    {statement}\n" for _ in range(STATEMENTS)) + tail
     file = f"<{name} of {STATEMENTS} statements>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    scope = {"pk": pk}
-    exec(compile(text, file, "exec"), scope)
+    scope = defined(text, file, {"pk": pk})
     return scope[name]
 
 

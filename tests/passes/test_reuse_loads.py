@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import linecache
 import random
-from typing import Any
 
 import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.texts import defined
 
 STATEMENTS = 60
 PLACES = ("y[i]", "x[i]", "y[j]", "x[j]", "p[0]", "p[1]", "p[k]", "y[i + 1 - 1]")
@@ -39,9 +38,7 @@ def _text(seed: int) -> str:
 
 def _made(seed: int):
     text, file = _text(seed), f"<accesses of seed {seed}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    scope: dict[str, Any] = {"pk": pk}
-    exec(compile(text, file, "exec"), scope)
+    scope = defined(text, file, {"pk": pk})
     return pk.kernel(scope["mixed"])
 
 

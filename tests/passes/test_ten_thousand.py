@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +14,7 @@ from pykern.compiler.driver import compile_source
 from pykern.dialect.context import new_context
 from pykern.passes.autodiff.tensor.join import join_cheap
 from pykern.passes.framework import Pass, Upstream, run_pass
+from tests.cases.texts import defined
 
 X = np.linspace(0.25, 1.5, 37)
 COUNT = 10_000
@@ -24,9 +23,7 @@ KERNEL = "def made(z, x):\n    i = pk.index()\n"
 
 def made(text: str) -> Callable:
     file = f"<ten thousand {hash(text):x}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    scope: dict[str, Any] = {"pk": pk}
-    exec(compile(text, file, "exec"), scope)
+    scope = defined(text, file, {"pk": pk})
     return scope["made"]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.texts import defined
 
 
 def chain(count: int, between: dict[int, str]) -> Callable:
@@ -20,9 +20,7 @@ def chain(count: int, between: dict[int, str]) -> Callable:
             lines.append("    " + between[k])
     text = "\n".join([*lines, "    return a, b, s", ""])
     name = f"<chain of {count}, {sorted(between)}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    made: dict[str, Callable] = {}
-    exec(compile(text, name, "exec"), made)
+    made = defined(text, name)
     return made["chain"]
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
 
+from tests.cases.texts import imported
 from tests.project.tree import ROOT
 
-_spec = importlib.util.spec_from_file_location("device_features", ROOT / "docs" / "device_features.py")
-assert _spec is not None and _spec.loader is not None
-features = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(features)
+features = imported(ROOT / "docs" / "device_features.py")
 
 TABLE = (ROOT / "docs" / "devices.md").read_text()
 EVERY = {"bool", *(f"{kind}{size}" for kind in "iu" for size in (8, 16, 32, 64)), "f16", "bf16", "f32", "f64"}
