@@ -10,6 +10,7 @@ import operator
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pykern.torch.backend.costs import check_cost
 from pykern.torch.backend.framework import Module, Node, OperatorSupportBase, Tensor, torch
 from pykern.torch.backend.ops import TABLE
 from pykern.torch.backend.writer import TYPES, NotTaken, Writer
@@ -51,6 +52,7 @@ def check(node: Node) -> None:
     values = hinted(node)
     if isinstance(made, str) != isinstance(values, Tensor):
         raise NotTaken("it has another number of results")
+    check_cost(node, hinted)
 
 
 def _tensors(node: Node) -> Iterator[Tensor]:

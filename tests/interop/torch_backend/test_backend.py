@@ -13,7 +13,7 @@ torch = need_package("torch")
 
 import pykern.torch as pkt  # noqa: E402
 from pykern.torch.backend import backend, writes  # noqa: E402
-from tests.interop.torch_backend.compare import compared, taken  # noqa: E402
+from tests.interop.torch_backend.compare import compared, in_torch, taken  # noqa: E402
 from tests.interop.torch_backend.models import Residual, perceptron  # noqa: E402
 
 
@@ -135,3 +135,12 @@ def test_writes_come_last():
 def test_a_graph_that_writes_elsewhere_is_left_alone():
     graph = torch.fx.symbolic_trace(lambda x: torch.ops.aten.add_.Tensor(x, 1) * 2)
     assert writes.writes_elsewhere(graph)
+
+
+def test_few_rows_by_large_weights_stay_in_torch():
+    """Laying the weights out costs as much as the product; with many rows it does not."""
+    model = torch.nn.Sequential(torch.nn.Linear(300, 300), torch.nn.GELU(), torch.nn.LayerNorm(300))
+    few, many = (compared(model, torch.randn(rows, 300)) for rows in (4, 128))
+    assert "aten.addmm.default" in in_torch(few) and taken(few) == 2
+    assert taken(many) == 3
+    assert taken(compared(lambda x, w: (x @ w).relu(), torch.randn(4, 300), torch.randn(300, 300))) == 2

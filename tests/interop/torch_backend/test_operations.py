@@ -9,7 +9,7 @@ from tests.fuzz.count import FULL, PROGRAMS
 
 torch = need_package("torch")
 
-from pykern.torch.backend import partition  # noqa: E402
+from pykern.torch.backend import costs  # noqa: E402
 from tests.interop.torch_backend.compare import compared, in_torch, taken  # noqa: E402
 
 functional = torch.nn.functional
@@ -47,7 +47,7 @@ def some(cases):
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch):
     """One operation alone is a program, too."""
-    monkeypatch.setattr(partition, "LEAST", 1)
+    monkeypatch.setattr(costs, "LEAST", 1)
     torch.manual_seed(0)
 
 

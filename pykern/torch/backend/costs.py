@@ -1,0 +1,52 @@
+"""What pays as an array program: every threshold by which the backend leaves to PyTorch what PyTorch does as fast.
+
+Comes in: a node or a part of a graph that rules can write. Goes out: whether it is to become a program. Read next:
+`support`, which asks for each operation, and `partition`, which asks for each part.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pykern.torch.backend.framework import Node, Tensor, aten
+from pykern.torch.backend.ops import COMPOSITE, FREE, LONG
+from pykern.torch.backend.writer import NotTaken
+
+LEAST = 2
+"""Operations that compute, from which on a part is a program."""
+LARGE = 1 << 18
+"""Elements of a tensor from which on a single function or reduction is one."""
+ROWS = 128
+"""Rows of a product from which on it pays to lay out a transposed right factor, such as the weights of a layer."""
+SMALL_FACTOR = 1 << 16
+"""Elements of a transposed right factor up to which it is laid out in no time that counts."""
+
+
+def check_cost(node: Node, values: Any) -> None:
+    """Raise `NotTaken` where PyTorch does an operation faster, whatever is computed around it. `values` gives the
+    lengths and strides of a node."""
+    if node.target not in (aten.mm.default, aten.addmm.default):
+        return
+    left, right = (values(each) for each in node.args[-2:])
+    is_transposed = right.stride(0) < right.stride(1)
+    if is_transposed and left.shape[0] < ROWS and right.numel() > SMALL_FACTOR:
+        raise NotTaken(f"a product of fewer than {ROWS} rows by a large factor that is transposed")
+
+
+def is_profitable(part: list[Node], values: Any) -> bool:
+    """Whether a part has at least two operations that compute, or one that goes over its elements more than once (a
+    norm, a softmax, pooling), or one function or reduction of a large tensor. Another operation alone costs a call
+    either way, and PyTorch's own is as fast; so is its product of matrices."""
+    computing = [node for node in part if node.target not in FREE]
+    if len(computing) != 1:
+        return len(computing) >= LEAST
+    [only] = computing
+    if LEAST <= 1 or only.target in COMPOSITE:
+        return True
+    return only.target in LONG and max(_elements(values(n)) for n in (only, *only.all_input_nodes)) >= LARGE
+
+
+def _elements(value: Any) -> int:
+    tensors = value if isinstance(value, list) else [value]
+    return max(math.prod(t.shape) if isinstance(t, Tensor) else 0 for t in tensors)
