@@ -12,9 +12,12 @@ from mlir import ir
 
 from pykern.data.artifact import PRODUCT, SCRATCH, ArgumentUse, Stage
 from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds
+from pykern.data.locations import SourceSpan
 from pykern.data.source import KernelSource
 from pykern.data.target import CPU
 from pykern.dialect import attributes as kern
+from pykern.dialect.diagnostics import span_of
+from pykern.errors import TargetError
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.c_functions import C_FUNCTIONS, c_functions_text, inlined
@@ -26,8 +29,9 @@ from pykern.lowering.llvm.launcher import launcher_text
 from pykern.lowering.llvm.linked_texts import may_run_out, needed_by
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
-from pykern.lowering.llvm.machines import host_of
-from pykern.lowering.llvm.optimisation import CAREFUL, passes_for
+from pykern.lowering.llvm.machines import Host, host_of
+from pykern.lowering.llvm.object_functions import ENDINGS, object_name, object_text
+from pykern.lowering.llvm.optimisation import CAREFUL, Passes, passes_for
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.resources import resources
@@ -112,6 +116,9 @@ def _lowered(
     repeats = any(word in text for word in REPEATED)
     sequential, endless = (mark in kernel.attributes for mark in (kern.SEQUENTIAL, kern.ENDLESS))
     passes = CAREFUL if is_careful() else passes_for(text, product=False)
+    if source.called_from_c == "object":
+        place = span_of(kernel.location)
+        return CpuCode(_object(text, source, symbol, host, passes, reports, place), False, workgroup, {})
     if source.called_from_c:
         extra = (c_functions_text(source, symbol, host.triple), *needed_by(text))
         text = inlined(text) if source.called_from_c == "function" else text
@@ -142,6 +149,27 @@ def _lowered(
     if ALLOCATE in text:
         found[SCRATCH] = True
     return CpuCode(binary, bool(entry), workgroup, found)
+
+
+def _object(
+    text: str,
+    source: KernelSource,
+    symbol: str,
+    host: Host,
+    passes: Passes,
+    reports: bool,
+    place: SourceSpan | None,
+) -> bytes:
+    """An object file for programs without pykern. Raises `TargetError` for what needs it."""
+    if reports or needed_by(text) or GROW in text:
+        raise TargetError(
+            f"`{source.function.name}` needs pykern where it runs: it reports, or takes memory as it goes",
+            place,
+            hint="leave prints, asserts and debug= out; give shared memory a known length",
+        )
+    names = [f"{object_name(source)}{ending}" for ending in ENDINGS]
+    code = generate(text, (object_text(source, symbol),), tuple(names), host, texts=True, passes=passes)
+    return code.objects[0]
 
 
 def _is_product(module: ir.Module, source: KernelSource) -> bool:

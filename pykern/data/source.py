@@ -381,7 +381,8 @@ class KernelSource:
     bounds: LaunchBounds = NO_BOUNDS
     """Of a launch's compiled entry on a device: what it checks."""
     called_from_c: str = ""
-    """``"function"`` or ``"loop"``: C calls the code (`pykern.lowering.llvm.c_functions`), and nothing is launched."""
+    """``"function"`` or ``"loop"``: C calls the code (`pykern.lowering.llvm.c_functions`), and nothing is launched;
+    ``"object"``: it is an object file (`pykern.lowering.llvm.object_functions`)."""
 
     def primal(self) -> KernelSource:
         """The source of the kernel before the last derivative was taken."""

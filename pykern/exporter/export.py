@@ -22,6 +22,7 @@ from pykern.exporter.c_header import c_header
 from pykern.exporter.forms import Form, form_of
 from pykern.exporter.live_page import LivePage, live_page
 from pykern.exporter.manifest import manifest, refuse_helpers
+from pykern.exporter.object_files import lowered_object, object_files
 from pykern.launching.specs import Spec, spec
 from pykern.lowering.targets import checked
 from pykern.types import DType, by_numpy_name
@@ -60,10 +61,11 @@ def export(
     """Export a kernel, or a derivative of one, as files for programs without Python.
 
     ``export(k, x, y, ndrange=n, form="c", to="k.c")``: arguments are those of ``k.lower``, arrays or `pk.spec`s.
-    `form` is a language (``"c"``, ``"opencl-c"``, ``"cuda"``, ``"hip"``, ``"msl"``, ``"wgsl"``) or a binary (``"ptx"``,
-    ``"hsaco"``, ``"spirv"``), of which a `target` such as ``"nvvm:sm_90a"`` chooses the chip. C comes with a header; a
-    binary with a manifest, ``<to>.json``: its arguments in order and the shape of a launch. `comments` puts
-    lines of Python above what they became, in a language. Without `to` nothing is written.
+    `form` is a language (``"c"``, ``"opencl-c"``, ``"cuda"``, ``"hip"``, ``"msl"``, ``"wgsl"``) or a binary
+    (``"object"``, ``"ptx"``, ``"hsaco"``, ``"spirv"``), of which a `target` such as ``"nvvm:sm_90a"`` chooses the
+    chip. C comes with a header, an object file with a header and a pkg-config file; other binaries come with a
+    manifest, ``<to>.json``: their arguments in order and the shape of a launch. `comments` puts lines of Python above
+    what they became, in a language. Without `to` nothing is written.
 
     ``form="html"`` writes one page that runs the kernel in a browser, again and again, and draws an array; `page` says
     which, and how. It begins with the arrays that are given; in place of a `pk.spec` come zeros for what the kernel
@@ -80,7 +82,11 @@ def export(
     name = _target(chosen, form, target, comments)
     if form == "html":
         return _live(kernel, args, name, page, to, keywords)
-    lowered: Lowered = kernel.lower(*args, target=name, **keywords)
+    if form == "object":
+        lowered = lowered_object(kernel, args, name, keywords)
+        files = object_files(lowered, lowered.artifact.kernel if to is None else Path(to).stem)
+        return Exported(lowered.artifact.kernel, files, () if to is None else _write(files, Path(to)))
+    lowered = kernel.lower(*args, target=name, **keywords)
     files, told = _files(lowered, form, chosen)
     title = lowered.artifact.kernel
     paths = () if to is None else _write(files, Path(to))

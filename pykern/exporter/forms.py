@@ -26,6 +26,7 @@ FORMS = {
     "ptx": Form("nvvm:sm_80", "ptx", "nvvm"),
     "hsaco": Form("rocdl:gfx942", "hsaco", "rocdl"),
     "spirv": Form("spirv:vulkan1.1", "spv", "spirv"),
+    "object": Form("llvm", "o", "llvm"),
     "html": Form("source:wgsl", "html"),
 }
 """By the names that ``--as`` takes."""
