@@ -78,6 +78,11 @@ def _spec(name: str, value: Any, annotation: Any, is_array: bool, arrays: list[A
         return ScalarSpec(_WEAK[dtype.name])
     elif not array.ndim and not is_array and not dtype.is_storage:
         return ScalarSpec(dtype.name)
+    if not all(isinstance(n, int) for n in array.shape):
+        raise KernelTypeError(
+            f"`{name}` has the shape {array.shape}, and the lengths of array programs are numbers",
+            hint="export a function for each length",
+        )
     return ArraySpec(dtype.name, tuple(array.shape))
 
 

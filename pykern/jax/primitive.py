@@ -164,11 +164,17 @@ class Call:
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _eager(call: Call, *arrays: Array) -> list[Array]:
+def _executable(call: Call, *arrays: Array) -> list[Array]:
     return call.bind(*arrays)
 
 
-call_p.def_impl(lambda *arrays, call: _eager(call, *arrays))
+@call_p.def_impl
+def _eager(*arrays: Array, call: Call) -> list[Array]:
+    """A call of its own is an executable, also where `jax.disable_jit` asks for calls one by one."""
+    with jax.disable_jit(False):
+        return _executable(call, *arrays)
+
+
 call_p.def_abstract_eval(lambda *given, call: call.kinds(*given))
 
 

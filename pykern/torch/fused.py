@@ -47,6 +47,7 @@ def gelu_tanh(x):
     return 0.5 * x * (1.0 + pk.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
 
 
+@pk.jit
 def sigmoid(x):
     """``1 / (1 + exp(-x))``, by exponentials that do not overflow: their derivatives are finite, too."""
     e = pk.exp(pk.where(x < 0, x, -x))

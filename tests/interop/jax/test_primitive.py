@@ -157,6 +157,20 @@ def test_refused():
         pkj.primitive(wide)(x)
 
 
+def test_symbolic_lengths_are_refused():
+    symbolic = jax.ShapeDtypeStruct(jax.export.symbolic_shape("n"), jnp.float32)
+    with pytest.raises(errors.KernelTypeError, match="the lengths of array programs are numbers"):
+        jax.export.export(jax.jit(lambda x: saxpy(x, x, 2.0)))(symbolic)
+
+
+def test_call_by_call():
+    """`jax.disable_jit` asks for calls one by one."""
+    x = given(4)
+    with jax.disable_jit(), jax.debug_nans(True):
+        np.testing.assert_allclose(saxpy(x, x, 2.0), 3 * x, rtol=1e-6)
+        np.testing.assert_allclose(jax.grad(lambda x: saxpy(x, x, 2.0).sum())(x), np.full(4, 3.0))
+
+
 def test_program_that_writes_its_argument():
     @pk.jit
     def filled(x):
