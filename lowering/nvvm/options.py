@@ -13,11 +13,13 @@ from pykern.lowering.nvvm.chips import CHIPS, Chip
 class NvvmOptions:
     """`aligned`: every array begins at a multiple of 16 bytes, so that neighbouring accesses become one.
     `small`: every element's position in its array fits in 32 bits.
-    `ptx`: PTX alone, for chips of a later generation, whose driver makes code of it."""
+    `ptx`: PTX alone, for chips of a later generation, whose driver makes code of it.
+    `lines`: the code tells the line of Python of each of its instructions."""
 
     aligned: bool = False
     small: bool = False
     ptx: bool = False
+    lines: bool = False
 
 
 def options_of(target: Target) -> tuple[Chip, NvvmOptions]:

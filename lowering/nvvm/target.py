@@ -32,6 +32,9 @@ from pykern.passes.registry import register
 
 register(CallLibdevice)
 
+LINES = "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly}"
+"""Makes debug information of the places of ops: directives between instructions, and nothing that runs."""
+
 
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
     """Lower, generate, assemble. Raises `TargetError` for a target or an op that there is not."""
@@ -48,6 +51,8 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     check_lowered(device, ("llvm.", "nvvm."), chip.name)
     facts = code_facts(device)
     record.before_code(module.operation)
+    if options.lines:
+        PassManager.parse(f"builtin.module({LINES})").run(module.operation)
     started = time.perf_counter()
     ptx = to_ptx(module)
     record.add("ptx", ptx, started, "asm")

@@ -157,6 +157,7 @@ class Pool:
         self.driver = driver
         self.stream = stream
         self.number = next(_numbers)
+        self._exact = bool(driver.info.facts.get("exact_sizes"))
         self._bits: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._streams = 0
         self._closed: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -167,7 +168,7 @@ class Pool:
 
     def allocate(self, nbytes: int) -> Allocation:
         """Memory of `nbytes`, whose contents are not set. Raises `OutOfMemory`."""
-        size = rounded(nbytes)
+        size = nbytes if self._exact else rounded(nbytes)
         with self._lock:
             self._collect()
             kept = self._free.get(size)

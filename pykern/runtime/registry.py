@@ -22,6 +22,9 @@ from pykern.runtime.pool import Pool
 
 KINDS = ("cuda", "rocm", "vulkan", "opencl")
 """Kinds that run kernels, those first that a machine would rather use."""
+EMULATED = "cuda:emulated"
+"""Emulated GPUs: a kind that is used where it is named, and listed nowhere. Its numbers are compute capabilities."""
+DEFAULT_CAPABILITY = 80
 MEMORY_ONLY = ("cpu", "python", "null")
 """Kinds whose arrays lie in NumPy's memory: the CPU's launches need no driver, null's are only recorded."""
 
@@ -34,6 +37,8 @@ _lock = threading.RLock()
 def runtime(kind: str) -> Runtime | Missing:
     """The runtime of a kind of device, its module imported; `Missing` where this version has none."""
     module = f"pykern.runtime.drivers.{'host' if kind in ('cpu', 'python') else kind}"
+    if kind == EMULATED:
+        module = "pykern.runtime.emulator"
     if importlib.util.find_spec(module) is None:
         return Missing(kind, f"this version of pykern has no {kind} devices", "")
     return importlib.import_module(module).RUNTIME
@@ -51,7 +56,13 @@ def found(kind: str) -> tuple[DeviceInfo, ...] | Missing:
 
 
 def split(name: str) -> tuple[str, int]:
-    """``opencl:1`` -> ("opencl", 1); ``opencl`` is its first device. Raises `DeviceError`."""
+    """``opencl:1`` -> ("opencl", 1); ``opencl`` is its first device, ``cuda:emulated`` one of `DEFAULT_CAPABILITY`.
+
+    Raises `DeviceError`.
+    """
+    if f"{name}:".startswith(f"{EMULATED}:"):
+        number = name.removeprefix(EMULATED).removeprefix(":")
+        return EMULATED, _number(name, EMULATED, number or str(DEFAULT_CAPABILITY))
     kind, colon, number = name.partition(":")
     if kind not in KINDS and kind not in MEMORY_ONLY:
         raise DeviceError(
@@ -59,11 +70,16 @@ def split(name: str) -> tuple[str, int]:
             hint=_instead(kind),
             code=NO_DEVICE,
         )
-    if colon and not number.isdecimal():
+    return kind, _number(name, kind, number if colon else "0")
+
+
+def _number(name: str, kind: str, number: str) -> int:
+    if not number.isdecimal():
+        example = f"{kind}:{DEFAULT_CAPABILITY if kind == EMULATED else 0}"
         raise DeviceError(
-            f"no device {name!r}: {number!r} is no number", hint=f"write {kind}:0", code=NO_DEVICE
+            f"no device {name!r}: {number!r} is no number", hint=f"write {example}", code=NO_DEVICE
         )
-    return kind, int(number or 0)
+    return int(number)
 
 
 def _instead(kind: str) -> str:

@@ -34,14 +34,16 @@ def missing_device(name: str) -> str | None:
     from pykern.runtime.driver import Missing
 
     kind, _, number = name.partition(":")
-    if kind not in kinds() or (number and not number.isdecimal()):
+    emulated = name.startswith(registry.EMULATED)
+    if kind not in kinds() or (number and not number.isdecimal() and not emulated):
         raise DeviceError(f"no device {name!r}", hint=f"write one of {', '.join(kinds())}, or opencl:1")
     if kind in HERE:
         return None
+    kind, ordinal = registry.split(name) if emulated else (kind, int(number or 0))
     there = registry.found(kind)
     if isinstance(there, Missing):
         return f"no {kind} device: {there.reason}" + (f" ({there.install})" if there.install else "")
-    if int(number or 0) not in [device.ordinal for device in there]:
+    if ordinal not in [device.ordinal for device in there]:
         return f"no {name} device: this machine has {len(there)} of this kind"
     return None
 

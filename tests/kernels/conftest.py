@@ -7,6 +7,6 @@ from collections.abc import Callable
 import pytest
 
 
-@pytest.fixture(params=["cpu", "python", "opencl", "vulkan", "cuda", "rocm"])
+@pytest.fixture(params=["cpu", "python", "opencl", "vulkan", "cuda", "rocm", "cuda:emulated"])
 def device(request: pytest.FixtureRequest, need_device: Callable[[str], str]) -> str:
     return need_device(request.param)

@@ -87,7 +87,7 @@ def _address_of(cu: Any, name: str) -> int:
     return int(address) if int(code) == 0 else 0
 
 
-def described(cu: Any, calls: Calls, ordinal: int, number: int) -> DeviceInfo | None:
+def described(cu: Any, calls: Calls, ordinal: int, number: int, runtime: str) -> DeviceInfo | None:
     """CUDA's device `number`, listed as `ordinal`; None where no kernel can be made for it."""
     what = "describe a device"
     device = check(calls, cu.cuDeviceGet(number), what)
@@ -104,7 +104,7 @@ def described(cu: Any, calls: Calls, ordinal: int, number: int) -> DeviceInfo | 
     memory = int(check(calls, cu.cuDeviceTotalMem(device), what))
     version = int(check(calls, cu.cuDriverGetVersion(), what))
     return DeviceInfo(
-        "cuda",
+        runtime,
         ordinal,
         name.split(b"\0")[0].decode(),
         f"nvvm:{made_for}",
@@ -138,9 +138,14 @@ class CudaRuntime:
     name = "cuda"
     bindings = "cuda.bindings.driver"
 
+    @property
+    def driver_api(self) -> Any:
+        """The functions of CUDA's driver API. Raises `ImportError`."""
+        return importlib.import_module(self.bindings)
+
     def devices(self) -> list[DeviceInfo] | Missing:
         try:
-            cu: Any = importlib.import_module(self.bindings)
+            cu = self.driver_api
         except ImportError as error:
             return Missing(self.name, f"the Python package cuda-bindings: {error}", install_extra("cuda"))
         try:
@@ -156,23 +161,26 @@ class CudaRuntime:
         count = int(check(calls, cu.cuDeviceGetCount(), "count devices"))
         found: list[DeviceInfo] = []
         for number in range(count):
-            info = described(cu, calls, len(found), number)
+            info = self.described(cu, calls, len(found), number)
             if info is not None:
                 found.append(info)
         if not found:
             return Missing(self.name, "no GPU of compute capability 7.5 or newer", "such a GPU")
         return found
 
+    def described(self, cu: Any, calls: Calls, ordinal: int, number: int) -> DeviceInfo | None:
+        return described(cu, calls, ordinal, number, self.name)
+
     def open(self, ordinal: int) -> Driver:
         found = self.devices()
         if isinstance(found, Missing):
             raise DeviceError(f"no CUDA device: {found.reason}", hint=f"install {found.install}")
-        if not 0 <= ordinal < len(found):
+        info = next((one for one in found if one.ordinal == ordinal), None)
+        if info is None:
             raise DeviceError(
-                f"there is no device cuda:{ordinal}", hint=f"there are {len(found)} of that kind"
+                f"there is no device {self.name}:{ordinal}", hint=f"there are {len(found)} of that kind"
             )
-        cu: Any = importlib.import_module(self.bindings)
-        info = found[ordinal]
+        cu = self.driver_api
         calls = calls_of(cu, 0, pools=False)
         what = f"open {info.name}"
         device = check(calls, cu.cuDeviceGet(info.facts["number"]), what)

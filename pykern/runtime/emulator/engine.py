@@ -1,0 +1,71 @@
+"""LLVM in this process: IR to machine code, by way of llvmlite.
+
+Comes in: the IR of a kernel. Goes out: its address, and that of the scheduler, which is compiled once. llvmlite is
+imported when the first kernel is loaded.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import Any
+
+from pykern.runtime.emulator import float_support, memory_checks, races, scheduler
+
+numbers = itertools.count()
+"""Each kernel has symbols of its own."""
+
+
+class Engine:
+    """What is compiled stays until the process ends, or `remove` is called."""
+
+    def __init__(self) -> None:
+        import llvmlite.binding as llvm
+
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        self._llvm: Any = llvm
+        features = llvm.get_host_cpu_features().flatten()
+        target = llvm.Target.from_default_triple()
+        self._machine = target.create_target_machine(
+            cpu=llvm.get_host_cpu_name(), features=features, opt=2, jit=True
+        )
+        self._engine = llvm.create_mcjit_compiler(self._optimised(_support()), self._machine)
+        self._engine.finalize_object()
+        self.grid: int = self._engine.get_function_address("pk_grid")
+
+    def _optimised(self, text: str) -> Any:
+        llvm = self._llvm
+        module = llvm.parse_assembly(text)
+        module.triple = self._machine.triple
+        module.data_layout = str(self._machine.target_data)
+        builder = llvm.create_pass_builder(self._machine, llvm.create_pipeline_tuning_options(speed_level=2))
+        builder.getModulePassManager().run(module, builder)
+        return module
+
+    def add(self, text: str, symbol: str) -> tuple[Any, int]:
+        """The module of some IR, to be removed later, and the address of one of its functions."""
+        module = self._optimised(text)
+        self._engine.add_module(module)
+        self._engine.finalize_object()
+        return module, self._engine.get_function_address(symbol)
+
+    def remove(self, module: Any) -> None:
+        self._engine.remove_module(module)
+
+
+@functools.cache
+def engine() -> Engine:
+    return Engine()
+
+
+def _support() -> str:
+    """What kernels call, and what calls them."""
+    lines, declared = [], {}
+    for write in (memory_checks.write_checks, races.write_races, scheduler.write_scheduler):
+        more, called = write()
+        lines += more
+        declared |= called
+    text = "\n".join((float_support.TEXT, *lines))
+    missing = [line for name, line in declared.items() if f"@{name}(ptr %launch" not in text]
+    return "\n".join((*missing, text))

@@ -1,0 +1,46 @@
+"""What may be wrong in a launch, and the error for each: it names the line of Python, the work-item and the memory.
+
+Comes in: the words that the generated code left, and the instruction that they name. Goes out: a `KernelError`.
+"""
+
+from __future__ import annotations
+
+from pykern.data.locations import SourceSpan
+from pykern.errors import DataRace, DeviceError, KernelError, OutOfBounds
+from pykern.runtime.emulator.ptx import Instruction
+
+BOUNDS, MISALIGNED, READ_ONLY, UNWRITTEN, RACE, DIVERGED, ABSENT_LANE, TRAPPED = range(1, 9)
+_TEXTS = {
+    BOUNDS: "an access outside of memory",
+    MISALIGNED: "an access at an address that its type must not have",
+    READ_ONLY: "a write to memory that is only read",
+    UNWRITTEN: "a read of shared memory that no work-item of the group has written",
+    RACE: "two work-items access the same shared memory with no barrier between them",
+    DIVERGED: "work-items wait for one another at different places",
+    ABSENT_LANE: "a value is taken from a work-item that brings none",
+    TRAPPED: "the kernel gave up",
+}
+_CLASSES: dict[int, type[KernelError]] = {BOUNDS: OutOfBounds, RACE: DataRace}
+_HINTS = {
+    UNWRITTEN: "write every element that is read, and put a barrier between",
+    RACE: "put pk.barrier() between the two accesses, or make both atomic",
+    DIVERGED: "let every work-item of a group reach the same barriers and subgroup operations",
+}
+
+
+def fault(
+    kind: int, kernel: str, one: Instruction, group: tuple[int, ...], item: tuple[int, ...], memory: str
+) -> KernelError:
+    """The error. `memory` tells where the access was, and the other work-item of a race; "" where that says nothing."""
+    who = f"work-item {item} of group {group}"
+    text = f"{kernel}: {_TEXTS[kind]}: {one.name}, by {who}" + (f", {memory}" if memory else "")
+    return _CLASSES.get(kind, DeviceError)(text, span_of(one), hint=_HINTS.get(kind))
+
+
+def span_of(one: Instruction) -> SourceSpan | None:
+    """The place in Python that an instruction was made of."""
+    place = one.place
+    if place is None or not place.file:
+        return None
+    column = max(place.column - 1, 0)
+    return SourceSpan(place.file, place.line, column, column + 1)

@@ -1,0 +1,124 @@
+"""LLVM IR of the check of each access: within memory that was allocated, aligned, and of what was written before.
+
+Goes out: `write_checks`, functions of an address and an instruction's number, which give the host's pointer. There is a
+byte of state for each byte of memory: `ALLOCATED` (and `READABLE` where kernels must not write); of shared memory
+`WRITTEN`. What fails is kept in the launch's words, the first alone, and gets a pointer to nothing of importance: the
+thread goes on until it waits or ends, then the launch is over.
+"""
+
+from __future__ import annotations
+
+from pykern.runtime.emulator.emit import Emitter, splat
+from pykern.runtime.emulator.faults import BOUNDS, MISALIGNED, READ_ONLY, UNWRITTEN
+
+FREE, ALLOCATED, READABLE = 0, 1, 3
+"""States of the device's memory. That which is only read has a further bit."""
+NOT_SHARED, UNTOUCHED, WRITTEN = 0, 2, 3
+"""States of shared memory."""
+SIZES = (1, 2, 4, 8, 16, 32)
+ACCESSES = ("read", "write", "update")
+ROOM = 64
+"""Bytes behind the pointer that a failed access gets."""
+
+
+def write_checks() -> tuple[list[str], dict[str, str]]:
+    """Lines of the functions, and what they call."""
+    lines, declared = [f"@pk_nothing = global [{ROOM} x i8] zeroinitializer", *_fault()], {}
+    for nbytes in SIZES:
+        for access in ACCESSES:
+            for space, write in (("global", _global), ("shared", _shared), ("local", _local), ("generic", _generic)):
+                e = Emitter()
+                e.lines.append(f"define ptr @pk_{space}_{access}_{nbytes}(ptr %launch, i64 %address, i64 %site) {{")
+                write(e, access, nbytes)
+                e.lines.append("}")
+                lines += e.lines
+                declared |= e.declared
+    return lines, declared
+
+
+def _fault() -> list[str]:
+    """Keeps the first fault of a launch."""
+    e = Emitter()
+    e.lines.append("define ptr @pk_fault(ptr %launch, i64 %kind, i64 %address, i64 %site) noinline cold {")
+    with e.when(e.value(f"icmp eq i64 {e.slot('fault')}, 0")):
+        for name, value in (("fault", "%kind"), ("fault_address", "%address"), ("fault_site", "%site")):
+            e.set_slot(name, value)
+        for name in ("thread", "block"):
+            e.set_slot(f"fault_{name}", e.slot(name))
+    e.do("ret ptr @pk_nothing")
+    e.lines.append("}")
+    return e.lines
+
+
+def _fails(e: Emitter, condition: str, kind: int) -> None:
+    """Give up where the condition holds."""
+    yes, behind = e.label("fails"), e.label("holds")
+    e.branch(condition, yes, behind)
+    e.begin(yes)
+    e.do(f"ret ptr {e.call('ptr', 'pk_fault', ('ptr', '%launch'), ('i64', str(kind)), ('i64', '%address'), ('i64', '%site'))}")
+    e.begin(behind)
+
+
+def _outside(e: Emitter, offset: str, size: str, nbytes: int) -> None:
+    last = e.value(f"sub i64 {size}, {nbytes}")
+    small = e.value(f"icmp ult i64 {size}, {nbytes}")
+    _fails(e, e.value(f"or i1 {small}, {e.value(f'icmp ugt i64 {offset}, {last}')}"), BOUNDS)
+
+
+def _aligned(e: Emitter, nbytes: int) -> None:
+    if nbytes > 1:
+        rest = e.value(f"and i64 %address, {nbytes - 1}")
+        _fails(e, e.value(f"icmp ne i64 {rest}, 0"), MISALIGNED)
+
+
+def _has(e: Emitter, state: str, bit: int, nbytes: int) -> str:
+    """Whether a byte of these lacks a bit."""
+    mask = splat(bit, nbytes)
+    found = e.value(f"and i{8 * nbytes} {state}, {mask}")
+    return e.value(f"icmp ne i{8 * nbytes} {found}, {mask}")
+
+
+def _global(e: Emitter, access: str, nbytes: int) -> None:
+    offset = e.value(f"sub i64 %address, {e.slot('arena')}")
+    _outside(e, offset, e.slot("arena_bytes"), nbytes)
+    state = e.load(f"i{8 * nbytes}", e.offset(e.pointer(e.slot("arena_state")), offset))
+    _fails(e, _has(e, state, ALLOCATED, nbytes), BOUNDS)
+    if access != "read":
+        _fails(e, e.value(f"icmp ne i{8 * nbytes} {state}, {splat(ALLOCATED, nbytes)}"), READ_ONLY)
+    _aligned(e, nbytes)
+    e.do(f"ret ptr {e.pointer('%address')}")
+
+
+def _shared(e: Emitter, access: str, nbytes: int) -> None:
+    _outside(e, "%address", e.slot("shared_bytes"), nbytes)
+    place = e.offset(e.pointer(e.slot("shared_state")), "%address")
+    state = e.load(f"i{8 * nbytes}", place)
+    _fails(e, _has(e, state, UNTOUCHED, nbytes), BOUNDS)
+    _aligned(e, nbytes)
+    if access != "write":
+        _fails(e, _has(e, state, WRITTEN, nbytes), UNWRITTEN)
+    if access == "write":
+        e.store(f"i{8 * nbytes}", str(splat(WRITTEN, nbytes)), place)
+    kind = ("i64", str(ACCESSES.index(access)))
+    e.call("void", f"pk_race_{nbytes}", ("ptr", "%launch"), ("i64", "%address"), ("i64", "%site"), kind)
+    e.do(f"ret ptr {e.offset(e.pointer(e.slot('shared')), '%address')}")
+
+
+def _local(e: Emitter, access: str, nbytes: int) -> None:
+    _outside(e, e.value(f"sub i64 %address, {e.slot('local')}"), e.slot("local_bytes"), nbytes)
+    _aligned(e, nbytes)
+    e.do(f"ret ptr {e.pointer('%address')}")
+
+
+def _generic(e: Emitter, access: str, nbytes: int) -> None:
+    """An address of any space: which one is told by where it lies."""
+    for space in ("shared", "local"):
+        offset = e.value(f"sub i64 %address, {e.slot(space)}")
+        yes, behind = e.label("inside"), e.label("behind")
+        e.branch(e.value(f"icmp ult i64 {offset}, {e.slot(f'{space}_bytes')}"), yes, behind)
+        e.begin(yes)
+        address = offset if space == "shared" else "%address"
+        arguments = ("ptr", "%launch"), ("i64", address), ("i64", "%site")
+        e.do(f"ret ptr {e.call('ptr', f'pk_{space}_{access}_{nbytes}', *arguments)}")
+        e.begin(behind)
+    e.do(f"ret ptr {e.call('ptr', f'pk_global_{access}_{nbytes}', ('ptr', '%launch'), ('i64', '%address'), ('i64', '%site'))}")

@@ -1,0 +1,157 @@
+"""Kernels that are loaded, and their launches.
+
+Comes in: PTX. Goes out: `Program`, whose `launch` runs a grid and raises what was found wrong in it. One launch of the
+process runs at a time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+
+import numpy as np
+
+from pykern.errors import DeviceError, KernelError
+from pykern.runtime.emulator.device_memory import DeviceMemory
+from pykern.runtime.emulator.engine import engine, numbers
+from pykern.runtime.emulator.faults import ABSENT_LANE, DIVERGED, RACE, TRAPPED, UNWRITTEN, fault
+from pykern.runtime.emulator.memory_checks import NOT_SHARED, READABLE, UNTOUCHED
+from pykern.runtime.emulator.parse import parsed
+from pykern.runtime.emulator.ptx import Instruction, Module, UnknownPtx
+from pykern.runtime.emulator.races import CELL_BYTES
+from pykern.runtime.emulator.slots import SLOTS
+from pykern.runtime.emulator.translate import translated
+from pykern.runtime.emulator.waits import LANES, is_of_warp
+
+_lock = threading.Lock()
+_GRID = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+Sizes = tuple[int, int, int]
+
+
+class LoadedText:
+    """A text of PTX on a device: its constants lie in the device's memory."""
+
+    def __init__(self, text: str, memory: DeviceMemory) -> None:
+        try:
+            self.module: Module = parsed(text)
+        except UnknownPtx as error:
+            raise _unknown(error) from None
+        self.memory = memory
+        self.constants = self._placed()
+        self.programs: dict[str, Program] = {}
+
+    def _placed(self) -> int:
+        nbytes = self.module.sizes["global"]
+        if nbytes == 0:
+            return 0
+        address = self.memory.allocate(nbytes, READABLE)
+        for symbol in self.module.symbols.values():
+            if symbol.space == "global":
+                ctypes.memmove(address + symbol.offset, symbol.data, symbol.nbytes)
+        return address
+
+    def program(self, name: str) -> Program:
+        if name not in self.programs:
+            self.programs[name] = Program(self, name)
+        return self.programs[name]
+
+    def unload(self) -> None:
+        with _lock:
+            for program in self.programs.values():
+                engine().remove(program.code)
+        if self.constants:
+            self.memory.free(self.constants)
+
+
+class Program:
+    """A kernel of a text, as machine code of the host."""
+
+    def __init__(self, text: LoadedText, name: str) -> None:
+        self.text, self.name = text, name
+        try:
+            made = translated(text.module, name, f"k{next(numbers)}_")
+        except UnknownPtx as error:
+            raise _unknown(error) from None
+        with _lock:
+            self.code, self._address = engine().add(made.text, made.kernel)
+            self._grid = _GRID(engine().grid)
+        self.parameters = text.module.functions[name].parameters
+        self._frame_bytes = made.frame_bytes
+        self._waits = made.waits
+        self._kinds = np.array([0, *map(is_of_warp, made.waits)], np.uint8)
+
+    def launch(self, grid: Sizes, group: Sizes, dynamic_shared: int, parameters: bytes) -> None:
+        """`parameters` are 8 bytes each, or a multiple of them. Raises `KernelError` for what was wrong."""
+        threads = int(np.prod(group))
+        own = self.text.module.sizes
+        held: list[np.ndarray] = []
+
+        def room(nbytes: int) -> int:
+            held.append(np.zeros(nbytes // 8 + 2, np.uint64))
+            return -(-held[-1].ctypes.data // 16) * 16
+
+        shared = own["shared"] + dynamic_shared
+        states = self._shared_states(shared, dynamic_shared)
+        given = np.frombuffer(parameters + bytes(8), np.uint8)
+        local = -(-own["local"] // 16) * 16
+        words = np.zeros(len(SLOTS), np.uint64)
+        memory = self.text.memory
+        values = {
+            **{f"ntid.{axis}": n for axis, n in zip("xyz", group, strict=True)},
+            **{f"nctaid.{axis}": n for axis, n in zip("xyz", grid, strict=True)},
+            "threads": threads,
+            "parameters": given.ctypes.data,
+            "constants": self.text.constants,
+            "shared": room(shared),
+            "shared_bytes": shared,
+            "shared_state": states.ctypes.data,
+            "shared_cells": room(shared * CELL_BYTES),
+            "arena": memory.address,
+            "arena_bytes": memory.nbytes,
+            "arena_state": memory.states,
+            "local_bytes": local,
+            "locals": room(local * threads),
+            "frames": room(self._frame_bytes * threads),
+            "frame_bytes": self._frame_bytes,
+            "states": room(4 * threads),
+            "given": room(8 * LANES),
+            "taken": room(8 * LANES),
+            "kinds": self._kinds.ctypes.data,
+        }
+        for name, value in values.items():
+            words[SLOTS[name]] = value
+        with _lock:
+            self._grid(words.ctypes.data, self._address)
+        if words[SLOTS["fault"]]:
+            raise self._error({name: int(words[number]) for name, number in SLOTS.items()})
+
+    def _shared_states(self, nbytes: int, dynamic: int) -> np.ndarray:
+        states = np.full(nbytes + 16, NOT_SHARED, np.uint8)
+        for symbol in self.text.module.symbols.values():
+            if symbol.space == "shared":
+                states[symbol.offset : symbol.offset + (symbol.nbytes or dynamic)] = UNTOUCHED
+        return states
+
+    def _error(self, words: dict[str, int]) -> KernelError:
+        kind, site = words["fault"], words["fault_site"]
+        one = self._waits[site] if kind == DIVERGED else self.text.module.instructions[site]
+        thread, wide, high = words["fault_thread"], words["ntid.x"], words["ntid.y"]
+        item = (thread % wide, thread // wide % high, thread // wide // high)
+        block, across, down = words["fault_block"], words["nctaid.x"], words["nctaid.y"]
+        group = (block % across, block // across % down, block // across // down)
+        return fault(kind, self.name, one, group, item, self._memory(kind, one, words))
+
+    def _memory(self, kind: int, one: Instruction, words: dict[str, int]) -> str:
+        if kind in (DIVERGED, ABSENT_LANE, TRAPPED):
+            return ""
+        address = words["fault_address"]
+        if kind == RACE:
+            other = words["fault_other"]
+            return f"with {f'work-item number {other - 1}' if other < 1 << 15 else 'several others'} of the group"
+        if "shared" in one.modifiers or kind == UNWRITTEN:
+            return f"at byte {address} of {words['shared_bytes']} of shared memory"
+        return "" if "local" in one.modifiers else self.text.memory.described(address)
+
+
+def _unknown(error: UnknownPtx) -> DeviceError:
+    return DeviceError(f"the emulator does not know {error}", hint="please report it: nothing is skipped")

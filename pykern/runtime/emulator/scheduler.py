@@ -1,0 +1,180 @@
+"""LLVM IR of a launch: block after block, warp after warp, a thread at a time until it waits.
+
+Goes out: `write_scheduler`. Lanes that wait for their warp go on when every lane that has not ended stands at the same
+wait; the threads of a block go on when every warp stands at the same barrier. Lanes that stand at different waits, and
+warps at different barriers, are a fault: on a GPU they would wait for ever, or take what was never brought.
+"""
+
+from __future__ import annotations
+
+from pykern.runtime.emulator.emit import Emitter
+from pykern.runtime.emulator.faults import ABSENT_LANE, DIVERGED, TRAPPED
+from pykern.runtime.emulator.memory_checks import NOT_SHARED, UNTOUCHED
+from pykern.runtime.emulator.waits import LANES
+
+
+def write_scheduler() -> tuple[list[str], dict[str, str]]:
+    lines: list[str] = []
+    declared: dict[str, str] = {}
+    for write in (_grid, _block, _warp, _lanes, _trap, *(_shuffle(way) for way in ("up", "down", "bfly", "idx"))):
+        e = Emitter()
+        write(e)
+        e.lines.append("}")
+        lines += e.lines
+        declared |= e.declared
+    return lines, declared
+
+
+def _grid(e: Emitter) -> None:
+    e.lines.append("define void @pk_grid(ptr %launch, ptr %kernel) {")
+    counts = [e.slot(f"nctaid.{axis}") for axis in "xyz"]
+    with e.loop(counts[2]) as z, e.loop(counts[1]) as y, e.loop(counts[0]) as x:
+        for axis, number in (("x", x), ("y", y), ("z", z)):
+            e.set_slot(f"ctaid.{axis}", number)
+        row = e.value(f"add i64 {y}, {e.value(f'mul i64 {z}, {counts[1]}')}")
+        e.set_slot("block", e.value(f"add i64 {x}, {e.value(f'mul i64 {row}, {counts[0]}')}"))
+        with e.when(e.value(f"icmp eq i64 {e.slot('fault')}, 0")):
+            e.call("void", "pk_block", ("ptr", "%launch"), ("ptr", "%kernel"))
+    e.do("ret void")
+
+
+def _block(e: Emitter) -> None:
+    """Runs all warps from barrier to barrier, until all threads have ended or something is wrong."""
+    e.lines.append("define void @pk_block(ptr %launch, ptr %kernel) {")
+    threads, size = e.slot("threads"), e.slot("shared_bytes")
+    with e.loop(threads) as thread:
+        e.store("i32", "0", e.cell(e.slot("states"), thread, 4))
+    state = e.pointer(e.slot("shared_state"))
+    with e.loop(size) as byte:  # what was written there was another block's
+        place = e.offset(state, byte)
+        old = e.load("i8", place)
+        is_there = e.value(f"icmp ne i8 {old}, {NOT_SHARED}")
+        e.store("i8", e.value(f"select i1 {is_there}, i8 {UNTOUCHED}, i8 {NOT_SHARED}"), place)
+    warps = e.value(f"udiv i64 {e.value(f'add i64 {threads}, {LANES - 1}')}, {LANES}")
+    waiting = e.local("i64")
+    again, behind = e.label("again"), e.label("behind")
+    e.jump(again)
+    e.begin(again)
+    e.set_slot("epoch", e.value(f"add i64 {e.slot('epoch')}, 1"))
+    e.store("i64", "0", waiting)
+    with e.loop(warps) as warp:
+        at = e.call("i64", "pk_warp", ("ptr", "%launch"), ("ptr", "%kernel"), ("i64", warp))
+        others = e.load("i64", waiting)
+        different = e.value(f"icmp ne i64 {at}, {others}")
+        both = e.value(f"and i1 {e.value(f'icmp ne i64 {at}, 0')}, {e.value(f'icmp ne i64 {others}, 0')}")
+        _diverged(e, e.value(f"and i1 {different}, {both}"), at)
+        e.store("i64", e.value(f"call i64 @llvm.umax.i64(i64 {at}, i64 {others})"), waiting)
+    e.declared["llvm.umax.i64"] = "declare i64 @llvm.umax.i64(i64, i64)"
+    more = e.value(f"icmp ne i64 {e.load('i64', waiting)}, 0")
+    fine = e.value(f"icmp eq i64 {e.slot('fault')}, 0")
+    e.branch(e.value(f"and i1 {more}, {fine}"), again, behind)
+    e.begin(behind)
+    e.do("ret void")
+
+
+def _diverged(e: Emitter, condition: str, at: str) -> None:
+    with e.when(condition):
+        site = e.value(f"sub i64 {at}, 1")
+        e.call("ptr", "pk_fault", ("ptr", "%launch"), ("i64", str(DIVERGED)), ("i64", "0"), ("i64", site))
+
+
+def _warp(e: Emitter) -> None:
+    """Runs a warp to its next barrier, whose number it gives; 0 when all of its lanes have ended."""
+    e.lines.append("define i64 @pk_warp(ptr %launch, ptr %kernel, i64 %warp) {")
+    again, stop, exchange = e.label("again"), e.label("stop"), e.label("exchange")
+    e.jump(again)
+    e.begin(again)
+    at = e.call("i64", "pk_lanes", ("ptr", "%launch"), ("ptr", "%kernel"), ("i64", "%warp"))
+    ended = e.value(f"icmp eq i64 {at}, 0")
+    wrong = e.value(f"icmp ne i64 {e.slot('fault')}, 0")
+    of_block = e.value(f"icmp eq i8 {e.load('i8', e.cell(e.slot('kinds'), at, 1))}, 0")
+    e.branch(e.value(f"or i1 {e.value(f'or i1 {ended}, {wrong}')}, {of_block}"), stop, exchange)
+    e.begin(exchange)
+    with e.loop(str(LANES)) as lane:
+        e.store("i64", e.load("i64", e.cell(e.slot("given"), lane)), e.cell(e.slot("taken"), lane))
+    e.jump(again)
+    e.begin(stop)
+    e.do(f"ret i64 {at}")
+
+
+def _lanes(e: Emitter) -> None:
+    """Runs each lane of a warp to its next wait, whose number it gives; 0 when all have ended."""
+    e.lines.append("define i64 @pk_lanes(ptr %launch, ptr %kernel, i64 %warp) {")
+    first, threads = e.value(f"mul i64 %warp, {LANES}"), e.slot("threads")
+    common, present = e.local("i64"), e.local("i64")
+    e.store("i64", "0", common)
+    e.store("i64", "0", present)
+    left = e.value(f"sub i64 {threads}, {first}")
+    full = e.value(f"icmp ugt i64 {left}, {LANES}")
+    with e.loop(e.value(f"select i1 {full}, i64 {LANES}, i64 {left}")) as lane:
+        thread = e.value(f"add i64 {first}, {lane}")
+        state_cell = e.cell(e.slot("states"), thread, 4)
+        state = e.load("i32", state_cell)
+        fine = e.value(f"icmp eq i64 {e.slot('fault')}, 0")
+        with e.when(e.value(f"and i1 {e.value(f'icmp sge i32 {state}, 0')}, {fine}")):
+            _place_thread(e, thread, lane)
+            frame = e.cell(e.slot("frames"), e.value(f"mul i64 {thread}, {e.slot('frame_bytes')}"), 1)
+            at = e.value(f"call i32 %kernel(ptr %launch, ptr {frame}, i32 {state})")
+            ended = e.value(f"icmp eq i32 {at}, 0")
+            e.store("i32", e.value(f"select i1 {ended}, i32 -1, i32 {at}"), state_cell)
+            with e.when(e.value(f"xor i1 {ended}, true")):
+                wide, others = e.value(f"zext i32 {at} to i64"), e.load("i64", common)
+                different = e.value(f"icmp ne i64 {wide}, {others}")
+                known = e.value(f"icmp ne i64 {others}, 0")
+                _diverged(e, e.value(f"and i1 {different}, {known}"), wide)
+                e.store("i64", wide, common)
+                bit = e.value(f"shl i64 1, {lane}")
+                e.store("i64", e.value(f"or i64 {e.load('i64', present)}, {bit}"), present)
+    e.set_slot("present", e.load("i64", present))
+    e.do(f"ret i64 {e.load('i64', common)}")
+
+
+def _place_thread(e: Emitter, thread: str, lane: str) -> None:
+    """Tell the kernel's code which thread it is."""
+    wide, high = e.slot("ntid.x"), e.slot("ntid.y")
+    row = e.value(f"udiv i64 {thread}, {wide}")
+    e.set_slot("tid.x", e.value(f"urem i64 {thread}, {wide}"))
+    e.set_slot("tid.y", e.value(f"urem i64 {row}, {high}"))
+    e.set_slot("tid.z", e.value(f"udiv i64 {row}, {high}"))
+    e.set_slot("thread", thread)
+    e.set_slot("lane", lane)
+    own = e.value(f"mul i64 {thread}, {e.slot('local_bytes')}")
+    e.set_slot("local", e.value(f"add i64 {e.slot('locals')}, {own}"))
+
+
+def _trap(e: Emitter) -> None:
+    e.lines.append("define void @pk_trap(ptr %launch, i64 %site) {")
+    e.call("ptr", "pk_fault", ("ptr", "%launch"), ("i64", str(TRAPPED)), ("i64", "0"), ("i64", "%site"))
+    e.do("ret void")
+
+
+def _shuffle(way: str):
+    """The lane that a lane takes from; beyond 31, itself, where the source is outside of its segment.
+
+    PTX ISA, shfl.sync: bits 8 to 12 of the last operand are the segment's mask, bits 0 to 4 its clamp.
+    """
+
+    def write(e: Emitter) -> None:
+        e.lines.append(f"define i32 @pk_lane_{way}(ptr %launch, i32 %lane, i32 %by, i32 %clamp, i64 %site) {{")
+        segment = e.value(f"and i32 {e.value('lshr i32 %clamp, 8')}, 31")
+        outside = e.value(f"xor i32 {segment}, 31")
+        begin = e.value(f"and i32 %lane, {segment}")
+        clamp = e.value("and i32 %clamp, 31")
+        last = e.value(f"or i32 {begin}, {e.value(f'and i32 {clamp}, {outside}')}")
+        by = e.value("and i32 %by, 31")
+        source = {
+            "up": lambda: e.value(f"sub i32 %lane, {by}"),
+            "down": lambda: e.value(f"add i32 %lane, {by}"),
+            "bfly": lambda: e.value(f"xor i32 %lane, {by}"),
+            "idx": lambda: e.value(f"or i32 {begin}, {e.value(f'and i32 {by}, {outside}')}"),
+        }[way]()
+        inside = e.value(f"icmp {'sge' if way == 'up' else 'sle'} i32 {source}, {last}")
+        wide = e.value(f"zext i32 {e.value(f'and i32 {source}, 31')} to i64")
+        present = e.value(f"lshr i64 {e.slot('present')}, {wide}")
+        absent = e.value(f"icmp eq i64 {e.value(f'and i64 {present}, 1')}, 0")
+        with e.when(e.value(f"and i1 {inside}, {absent}")):
+            e.call("ptr", "pk_fault", ("ptr", "%launch"), ("i64", str(ABSENT_LANE)), ("i64", "0"), ("i64", "%site"))
+        itself = e.value("or i32 %lane, 32")
+        e.do(f"ret i32 {e.value(f'select i1 {inside}, i32 {source}, i32 {itself}')}")
+
+    return write
