@@ -21,6 +21,7 @@ from pykern.lowering.llvm_library import reduce_loops
 from pykern.lowering.nvvm.chips import Chip
 from pykern.lowering.nvvm.disassembly import disassembled, disassembler
 from pykern.lowering.nvvm.library import CallLibdevice, ask_for_exact_roots
+from pykern.lowering.nvvm.lines import tell_lines
 from pykern.lowering.nvvm.occupancy import limited_by, occupancy, resident_groups
 from pykern.lowering.nvvm.options import options_of
 from pykern.lowering.nvvm.pipeline import nvvm_pipeline
@@ -31,9 +32,6 @@ from pykern.passes.kernels import find
 from pykern.passes.registry import register
 
 register(CallLibdevice)
-
-LINES = "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly}"
-"""Makes debug information of the places of ops: directives between instructions, and nothing that runs."""
 
 
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
@@ -52,7 +50,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     facts = code_facts(device)
     record.before_code(module.operation)
     if options.lines:
-        PassManager.parse(f"builtin.module({LINES})").run(module.operation)
+        tell_lines(module)
     started = time.perf_counter()
     ptx = to_ptx(module)
     record.add("ptx", ptx, started, "asm")

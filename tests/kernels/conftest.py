@@ -1,12 +1,22 @@
-"""Every test here that takes `device` runs on the compiled, on the reference and on every GPU-like device."""
+"""Every test here that takes `device` runs on the compiled, on the reference and on every GPU-like device.
+
+NVIDIA's GPUs are emulated too: one chip in every run, others in `make test-all`, whose code differs (see
+`docs/design/emulator.md`).
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import pytest
 
+EMULATED = [
+    "cuda:emulated",
+    *(["cuda:emulated:75", "cuda:emulated:90"] if "PYKERN_FUZZ" in os.environ else []),
+]
 
-@pytest.fixture(params=["cpu", "python", "opencl", "vulkan", "cuda", "rocm", "cuda:emulated"])
+
+@pytest.fixture(params=["cpu", "python", "opencl", "vulkan", "cuda", "rocm", *EMULATED])
 def device(request: pytest.FixtureRequest, need_device: Callable[[str], str]) -> str:
     return need_device(request.param)

@@ -118,7 +118,7 @@ def test_bounds_in_debug(device):
     def beyond(y, at):
         cells = pk.shared(None, pk.f32)
         cells[at] = 1.0
-        y[0] = cells[0]
+        y[0] = cells[at]
 
     y = np.zeros(1, np.float32)
     beyond(y, 4, ndrange=1, shared_bytes=20, device=device)

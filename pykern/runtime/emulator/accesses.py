@@ -86,7 +86,9 @@ def atomic(t: Values, one: Instruction) -> None:
     if name == "exch":
         new = given[0]
     elif name == "cas":
-        new = t.value(f"select i1 {t.value(f'icmp eq {held} {old}, {given[0]}')}, {held} {given[1]}, {held} {old}")
+        new = t.value(
+            f"select i1 {t.value(f'icmp eq {held} {old}, {given[0]}')}, {held} {given[1]}, {held} {old}"
+        )
     elif is_float(kind):
         new = _float_update(t, one, name, kind, old, given[0])
     elif kind in PAIRS:
@@ -116,7 +118,9 @@ def _wrapping(t: Values, name: str, held: str, old: str, limit: str) -> str:
     if name == "inc":
         at_end = t.value(f"icmp uge {held} {old}, {limit}")
         return t.value(f"select i1 {at_end}, {held} 0, {held} {t.value(f'add {held} {old}, 1')}")
-    above = t.value(f"or i1 {t.value(f'icmp eq {held} {old}, 0')}, {t.value(f'icmp ugt {held} {old}, {limit}')}")
+    above = t.value(
+        f"or i1 {t.value(f'icmp eq {held} {old}, 0')}, {t.value(f'icmp ugt {held} {old}, {limit}')}"
+    )
     return t.value(f"select i1 {above}, {held} {limit}, {held} {t.value(f'sub {held} {old}, 1')}")
 
 

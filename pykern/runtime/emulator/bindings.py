@@ -103,7 +103,9 @@ class Bindings:
             "cuMemsetD2D32Async": _fill_rows(4),
             "cuModuleLoadData": self._load,
             "cuModuleUnload": self._unload,
-            "cuModuleGetFunction": lambda module, name: self._handle(self._handles[module].program(name.decode())),
+            "cuModuleGetFunction": lambda module, name: self._handle(
+                self._handles[module].program(name.decode())
+            ),
             "cuFuncSetAttribute": nothing,
             "cuLaunchKernel": self._launch,
             "cuStreamCreateWithPriority": lambda flags, priority: next(self._numbers),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pykern.runtime.emulator.memory_checks import ALLOCATED, FREE
+from pykern.runtime.emulator.memory_checks import ALLOCATED, FREE, PADDING
 
 RED = 4096
 """Bytes between allocations, at least: an index that is a little too large is found there."""
@@ -41,6 +41,7 @@ class DeviceMemory:
         begin = self._begin(nbytes)
         self._sizes[begin] = nbytes
         self._states[begin : begin + nbytes] = state
+        self._states[begin + nbytes : begin + _words(nbytes)] = PADDING
         return self.address + begin
 
     def _begin(self, nbytes: int) -> int:
@@ -58,7 +59,7 @@ class DeviceMemory:
         """Raises `KeyError` for what was not allocated."""
         begin = address - self.address
         nbytes = self._sizes.pop(begin)
-        self._states[begin : begin + nbytes] = FREE
+        self._states[begin : begin + _words(nbytes)] = FREE
         self._freed.append((begin, -(-(nbytes + RED) // ALIGNMENT) * ALIGNMENT))
 
     def described(self, address: int) -> str:
@@ -72,6 +73,11 @@ class DeviceMemory:
             return f"in an allocation of {self._sizes[max(before)]} bytes, at byte {offset - max(before)}"
         if before and behind <= ahead:
             return f"{behind} bytes behind the end of an allocation of {self._sizes[max(before)]} bytes"
-        if after and 0 <= offset:
+        if after and offset >= 0:
             return f"{ahead} bytes before the begin of an allocation of {self._sizes[min(after)]} bytes"
         return "far from any allocation"
+
+
+def _words(nbytes: int) -> int:
+    """Rounded up to whole words of four bytes."""
+    return -(-nbytes // 4) * 4

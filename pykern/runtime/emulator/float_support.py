@@ -10,7 +10,8 @@ from __future__ import annotations
 _DIRECTED = """
 define {kind} @pk_{name}_{of}(i32 %way, {parameters}) noinline strictfp {{
   call void @llvm.set.rounding(i32 %way) strictfp
-  %result = call {kind} @llvm.experimental.constrained.{function}({arguments}, metadata !"round.dynamic", metadata !"fpexcept.strict") strictfp
+  %result = call {kind} @llvm.experimental.constrained.{function}(
+    {arguments}, metadata !"round.dynamic", metadata !"fpexcept.strict") strictfp
   call void @llvm.set.rounding(i32 1) strictfp
   ret {kind} %result
 }}
@@ -23,11 +24,24 @@ def _directed(name: str, of: str, function: str, count: int, source: str = "") -
     values = [f"{source or kind} %x{n}" for n in range(count)]
     types = ", ".join([source or kind] * count)
     return _DIRECTED.format(
-        kind=kind, name=name, of=of, function=function, parameters=", ".join(values), arguments=", ".join(values), types=types
+        kind=kind,
+        name=name,
+        of=of,
+        function=function,
+        parameters=", ".join(values),
+        arguments=", ".join(values),
+        types=types,
     )
 
 
-_OPERATIONS = {"add": ("fadd", 2), "sub": ("fsub", 2), "mul": ("fmul", 2), "div": ("fdiv", 2), "fma": ("fma", 3), "sqrt": ("sqrt", 1)}
+_OPERATIONS = {
+    "add": ("fadd", 2),
+    "sub": ("fsub", 2),
+    "mul": ("fmul", 2),
+    "div": ("fdiv", 2),
+    "fma": ("fma", 3),
+    "sqrt": ("sqrt", 1),
+}
 
 TEXT = (
     """
@@ -130,10 +144,10 @@ declare void @llvm.set.rounding(i32)
     + "".join(
         f"""
 define float @pk_f32_to_odd_of_{letter}64(i64 %x) {{
-  %near = {'s' if letter == 'i' else 'u'}itofp i64 %x to double
-  %back = call i64 @llvm.fpto{'s' if letter == 'i' else 'u'}i.sat.i64.f64(double %near)
+  %near = {"s" if letter == "i" else "u"}itofp i64 %x to double
+  %back = call i64 @llvm.fpto{"s" if letter == "i" else "u"}i.sat.i64.f64(double %near)
   %inexact = icmp ne i64 %back, %x
-  %above = icmp {'sgt' if letter == 'i' else 'ugt'} i64 %back, %x
+  %above = icmp {"sgt" if letter == "i" else "ugt"} i64 %back, %x
   %negative = fcmp olt double %near, 0.0
   %away = xor i1 %above, %negative
   %bits = bitcast double %near to i64
@@ -145,7 +159,7 @@ define float @pk_f32_to_odd_of_{letter}64(i64 %x) {{
   %result = call float @pk_f32_to_odd(double %whole)
   ret float %result
 }}
-declare i64 @llvm.fpto{'s' if letter == 'i' else 'u'}i.sat.i64.f64(double)
+declare i64 @llvm.fpto{"s" if letter == "i" else "u"}i.sat.i64.f64(double)
 """
         for letter in "iu"
     )

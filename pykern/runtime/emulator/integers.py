@@ -1,23 +1,14 @@
-"""Rules of bits, comparisons, selections, moves and conversions.
+"""Rules of bits: logic, shifts, fields, counts, bytes.
 
 Comes in: an `Instruction`. Goes out: LLVM IR, written by `Values`. What PTX says of amounts beyond the width holds.
 """
 
 from __future__ import annotations
 
-from pykern.runtime.emulator.arithmetic import DIRECTED, PAIRS, kind_of
+from pykern.runtime.emulator.arithmetic import kind_of
 from pykern.runtime.emulator.opcodes import opcode
-from pykern.runtime.emulator.operands import FLOATS, SHORT, Values, bits_of, elements, integer, is_signed
-from pykern.runtime.emulator.ptx import Instruction, UnknownPtx
-
-_SIGNED = {"eq": "eq", "ne": "ne", "lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge"}
-_UNSIGNED = {"eq": "eq", "ne": "ne", "lt": "ult", "le": "ule", "gt": "ugt", "ge": "uge"} | {
-    "lo": "ult", "ls": "ule", "hi": "ugt", "hs": "uge",
-}  # fmt: skip
-_FLOAT = {"eq": "oeq", "ne": "one", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "num": "ord", "nan": "uno"} | {
-    "equ": "ueq", "neu": "une", "ltu": "ult", "leu": "ule", "gtu": "ugt", "geu": "uge",
-}  # fmt: skip
-_TO_INTEGER = {"rni": "roundeven", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
+from pykern.runtime.emulator.operands import Values, bits_of, integer, is_signed
+from pykern.runtime.emulator.ptx import Instruction
 
 
 @opcode("and or xor")
@@ -45,7 +36,9 @@ def lookup(t: Values, one: Instruction) -> None:
     table, found = int(one.operands[4], 0), "0"
     for number in range(8):
         if table >> number & 1:
-            bits = [v if number >> s & 1 else t.value(f"xor i32 {v}, -1") for v, s in ((a, 2), (b, 1), (c, 0))]
+            bits = [
+                v if number >> s & 1 else t.value(f"xor i32 {v}, -1") for v, s in ((a, 2), (b, 1), (c, 0))
+            ]
             term = t.value(f"and i32 {bits[0]}, {t.value(f'and i32 {bits[1]}, {bits[2]}')}")
             found = t.value(f"or i32 {found}, {term}")
     t.write(one.operands[0], found, "b32")
@@ -79,7 +72,11 @@ def funnel_shift(t: Values, one: Instruction) -> None:
             wide = t.value(f"lshr i64 {wide}, {amount}")
         t.write(one.operands[0], t.value(f"trunc i64 {wide} to i32"), "b32")
         return
-    t.write(one.operands[0], t.intrinsic("fshl" if "l" in one.modifiers else "fshr", "b32", high, low, amount), "b32")
+    t.write(
+        one.operands[0],
+        t.intrinsic("fshl" if "l" in one.modifiers else "fshr", "b32", high, low, amount),
+        "b32",
+    )
 
 
 @opcode("bfe")
@@ -112,7 +109,11 @@ def insert_bits(t: Values, one: Instruction) -> None:
     mask = t.value(f"sub i128 {t.value(f'shl i128 1, {count}')}, 1")
     source = t.value(f"shl i128 {t.value(f'and i128 {source}, {mask}')}, {begin}")
     mask = t.value(f"xor i128 {t.value(f'shl i128 {mask}, {begin}')}, -1")
-    t.write(one.operands[0], t.resized(t.value(f"or i128 {source}, {t.value(f'and i128 {into}, {mask}')}"), 128, n), kind)
+    t.write(
+        one.operands[0],
+        t.resized(t.value(f"or i128 {source}, {t.value(f'and i128 {into}, {mask}')}"), 128, n),
+        kind,
+    )
 
 
 @opcode("clz popc brev bfind", "shiftamt")
@@ -152,139 +153,3 @@ def permute_bytes(t: Values, one: Instruction) -> None:
         wide = t.value(f"shl i32 {t.value(f'zext i8 {byte} to i32')}, {8 * number}")
         found = t.value(f"or i32 {found}, {wide}")
     t.write(one.operands[0], found, "b32")
-
-
-@opcode("setp", " ".join({*_SIGNED, *_UNSIGNED, *_FLOAT}) + " ftz")
-def compare(t: Values, one: Instruction) -> None:
-    kind, name = kind_of(one), one.modifiers[0]
-    if len(one.operands) != 3 or "|" in one.operands[0]:
-        raise UnknownPtx(f"the operands of {one.name}")
-    if kind in FLOATS or kind in SHORT:
-        x, y = (t.number(operand, kind) for operand in one.operands[1:3])
-        if "ftz" in one.modifiers and kind == "f32":
-            x, y = t.flushed(x), t.flushed(y)
-        found = t.value(f"fcmp {_FLOAT[name]} {'double' if kind == 'f64' else 'float'} {x}, {y}")
-    else:
-        x, y = (t.read(operand, kind) for operand in one.operands[1:3])
-        table = _SIGNED if is_signed(kind) else _UNSIGNED
-        found = t.value(f"icmp {table[name]} {integer(kind)} {x}, {y}")
-    t.write(one.operands[0], found, "pred")
-
-
-@opcode("selp")
-def select(t: Values, one: Instruction) -> None:
-    kind = kind_of(one)
-    x, y = (t.bits(operand, bits_of(kind)) for operand in one.operands[1:3])
-    held = integer(kind)
-    chosen = t.value(f"select i1 {t.read(one.operands[3], 'pred')}, {held} {x}, {held} {y}")
-    t.write(one.operands[0], chosen, f"b{bits_of(kind)}")
-
-
-@opcode("mov")
-def move(t: Values, one: Instruction) -> None:
-    """Also packs ``{a, b}`` into a register, and unpacks one."""
-    kind = kind_of(one)
-    to, source = map(elements, one.operands)
-    if len(to) == len(source) == 1:
-        t.write(to[0], t.bits(source[0], bits_of(kind)), "pred" if kind == "pred" else f"b{bits_of(kind)}")
-        return
-    n = bits_of(kind)
-    part = n // max(len(to), len(source))
-    if len(source) == 1:
-        whole = t.bits(source[0], n)
-        for number, register in enumerate(to):
-            piece = t.value(f"trunc i{n} {t.value(f'lshr i{n} {whole}, {number * part}')} to i{part}")
-            t.write(register, piece, f"b{part}")
-        return
-    whole = "0"
-    for number, operand in enumerate(source):
-        piece = t.value(f"zext i{part} {t.bits(operand, part)} to i{n}")
-        whole = t.value(f"or i{n} {whole}, {t.value(f'shl i{n} {piece}, {number * part}')}")
-    t.write(to[0], whole, f"b{n}")
-
-
-@opcode("cvt", "rn rz rm rp rni rzi rmi rpi sat ftz relu")
-def convert(t: Values, one: Instruction) -> None:
-    if len(one.types) != 2 or "relu" in one.modifiers:
-        raise UnknownPtx(f"the instruction {one.name}")
-    to, of = one.types
-    if to in PAIRS:
-        _convert_pair(t, one, PAIRS[to])
-    elif of in FLOATS or of in SHORT:
-        _convert_float(t, one, to, of)
-    else:
-        _convert_integer(t, one, to, of)
-
-
-def _way(one: Instruction) -> str:
-    return next((m for m in one.modifiers if m in DIRECTED or m in _TO_INTEGER), "")
-
-
-def _convert_pair(t: Values, one: Instruction, short: str) -> None:
-    """The first operand becomes the upper half."""
-    if _way(one):
-        raise UnknownPtx(f"the instruction {one.name}")
-    high, low = (t.narrowed(t.read(operand, "f32"), short) for operand in one.operands[1:3])
-    high, low = (t.value(f"zext i16 {half} to i32") for half in (high, low))
-    t.write(one.operands[0], t.value(f"or i32 {low}, {t.value(f'shl i32 {high}, 16')}"), "b32")
-
-
-def _convert_float(t: Values, one: Instruction, to: str, of: str) -> None:
-    way, value = _way(one), t.number(one.operands[1], of)
-    if "ftz" in one.modifiers and of == "f32":
-        value = t.flushed(value)
-    held = "f64" if of == "f64" else "f32"
-    if way in _TO_INTEGER:
-        value = t.intrinsic(_TO_INTEGER[way], held, value)
-    if to not in FLOATS and to not in SHORT:
-        if way not in _TO_INTEGER:
-            raise UnknownPtx(f"the instruction {one.name}")
-        name = f"llvm.fpto{'s' if is_signed(to) else 'u'}i.sat.{integer(to)}.{held}"  # a NaN becomes 0
-        t.write(one.operands[0], t.call(integer(to), name, (FLOATS[held], value)), to)
-        return
-    if way in DIRECTED:
-        if (to, of) != ("f32", "f64"):
-            raise UnknownPtx(f"the instruction {one.name}")
-        t.write(one.operands[0], t.call("float", "pk_cvt_f32", ("i32", str(DIRECTED[way])), ("double", value)), to)
-        return
-    if "sat" in one.modifiers:
-        value = t.intrinsic("minimumnum", held, t.intrinsic("maximumnum", held, value, "0.0"), "1.0")
-    if to in SHORT:
-        t.write(one.operands[0], t.narrowed(value, to, held), to)
-    elif to == held:
-        t.write(one.operands[0], value, to)
-    elif to == "f64":
-        t.write(one.operands[0], t.value(f"fpext float {value} to double"), to)
-    else:
-        value = t.value(f"fptrunc double {value} to float")
-        t.write(one.operands[0], t.flushed(value) if "ftz" in one.modifiers else value, to)
-
-
-def _convert_integer(t: Values, one: Instruction, to: str, of: str) -> None:
-    value, signed = t.read(one.operands[1], of), is_signed(of)
-    if to in FLOATS or to in SHORT:
-        if _way(one):
-            raise UnknownPtx(f"the instruction {one.name}")
-        name = "sitofp" if signed else "uitofp"
-        if to in FLOATS:
-            t.write(one.operands[0], t.value(f"{name} {integer(of)} {value} to {FLOATS[to]}"), to)
-            return
-        # Larger integers than an f64 holds are cut such that the last rounding is right.
-        wide = t.call("float", f"pk_f32_to_odd_of_{'i' if signed else 'u'}64", ("i64", t.resized(value, bits_of(of), 64, signed)))
-        t.write(one.operands[0], t.narrowed(wide, to), to)
-        return
-    if "sat" in one.modifiers:
-        value = _saturated(t, value, to, of)
-    else:
-        value = t.resized(value, bits_of(of), bits_of(to), signed)
-    t.write(one.operands[0], value, to)
-
-
-def _saturated(t: Values, value: str, to: str, of: str) -> str:
-    wide = t.resized(value, bits_of(of), 128, is_signed(of))
-    n = bits_of(to) - is_signed(to)
-    low, high = (-(1 << n) if is_signed(to) else 0), (1 << n) - 1
-    wide = t.intrinsic("smin", "b128", t.intrinsic("smax", "b128", wide, str(low)), str(high))
-    return t.resized(wide, 128, bits_of(to))
-
-

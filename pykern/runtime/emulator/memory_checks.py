@@ -11,8 +11,9 @@ from __future__ import annotations
 from pykern.runtime.emulator.emit import Emitter, splat
 from pykern.runtime.emulator.faults import BOUNDS, MISALIGNED, READ_ONLY, UNWRITTEN
 
-FREE, ALLOCATED, READABLE = 0, 1, 3
-"""States of the device's memory. That which is only read has a further bit."""
+FREE, ALLOCATED, READABLE, PADDING = 0, 1, 3, 5
+"""States of the device's memory: bits of what is only read, and of what fills up the last word of an allocation. Words
+of four bytes may be read and updated there, as atomic operations on smaller numbers do."""
 NOT_SHARED, UNTOUCHED, WRITTEN = 0, 2, 3
 """States of shared memory."""
 SIZES = (1, 2, 4, 8, 16, 32)
@@ -26,9 +27,16 @@ def write_checks() -> tuple[list[str], dict[str, str]]:
     lines, declared = [f"@pk_nothing = global [{ROOM} x i8] zeroinitializer", *_fault()], {}
     for nbytes in SIZES:
         for access in ACCESSES:
-            for space, write in (("global", _global), ("shared", _shared), ("local", _local), ("generic", _generic)):
+            for space, write in (
+                ("global", _global),
+                ("shared", _shared),
+                ("local", _local),
+                ("generic", _generic),
+            ):
                 e = Emitter()
-                e.lines.append(f"define ptr @pk_{space}_{access}_{nbytes}(ptr %launch, i64 %address, i64 %site) {{")
+                e.lines.append(
+                    f"define ptr @pk_{space}_{access}_{nbytes}(ptr %launch, i64 %address, i64 %site) {{"
+                )
                 write(e, access, nbytes)
                 e.lines.append("}")
                 lines += e.lines
@@ -55,7 +63,8 @@ def _fails(e: Emitter, condition: str, kind: int) -> None:
     yes, behind = e.label("fails"), e.label("holds")
     e.branch(condition, yes, behind)
     e.begin(yes)
-    e.do(f"ret ptr {e.call('ptr', 'pk_fault', ('ptr', '%launch'), ('i64', str(kind)), ('i64', '%address'), ('i64', '%site'))}")
+    arguments = ("ptr", "%launch"), ("i64", str(kind)), ("i64", "%address"), ("i64", "%site")
+    e.do(f"ret ptr {e.call('ptr', 'pk_fault', *arguments)}")
     e.begin(behind)
 
 
@@ -71,20 +80,20 @@ def _aligned(e: Emitter, nbytes: int) -> None:
         _fails(e, e.value(f"icmp ne i64 {rest}, 0"), MISALIGNED)
 
 
-def _has(e: Emitter, state: str, bit: int, nbytes: int) -> str:
-    """Whether a byte of these lacks a bit."""
-    mask = splat(bit, nbytes)
-    found = e.value(f"and i{8 * nbytes} {state}, {mask}")
-    return e.value(f"icmp ne i{8 * nbytes} {found}, {mask}")
+def _lacks(e: Emitter, state: str, mask: int, wanted: int, nbytes: int) -> str:
+    """Whether any of these bytes has not the wanted bits, of those in the mask."""
+    found = e.value(f"and i{8 * nbytes} {state}, {splat(mask, nbytes)}")
+    return e.value(f"icmp ne i{8 * nbytes} {found}, {splat(wanted, nbytes)}")
 
 
 def _global(e: Emitter, access: str, nbytes: int) -> None:
     offset = e.value(f"sub i64 %address, {e.slot('arena')}")
     _outside(e, offset, e.slot("arena_bytes"), nbytes)
     state = e.load(f"i{8 * nbytes}", e.offset(e.pointer(e.slot("arena_state")), offset))
-    _fails(e, _has(e, state, ALLOCATED, nbytes), BOUNDS)
+    padded = nbytes == 4 and access != "write"
+    _fails(e, _lacks(e, state, ALLOCATED if padded else PADDING, ALLOCATED, nbytes), BOUNDS)
     if access != "read":
-        _fails(e, e.value(f"icmp ne i{8 * nbytes} {state}, {splat(ALLOCATED, nbytes)}"), READ_ONLY)
+        _fails(e, _lacks(e, state, READABLE, ALLOCATED, nbytes), READ_ONLY)
     _aligned(e, nbytes)
     e.do(f"ret ptr {e.pointer('%address')}")
 
@@ -93,10 +102,10 @@ def _shared(e: Emitter, access: str, nbytes: int) -> None:
     _outside(e, "%address", e.slot("shared_bytes"), nbytes)
     place = e.offset(e.pointer(e.slot("shared_state")), "%address")
     state = e.load(f"i{8 * nbytes}", place)
-    _fails(e, _has(e, state, UNTOUCHED, nbytes), BOUNDS)
+    _fails(e, _lacks(e, state, UNTOUCHED, UNTOUCHED, nbytes), BOUNDS)
     _aligned(e, nbytes)
     if access != "write":
-        _fails(e, _has(e, state, WRITTEN, nbytes), UNWRITTEN)
+        _fails(e, _lacks(e, state, WRITTEN, WRITTEN, nbytes), UNWRITTEN)
     if access == "write":
         e.store(f"i{8 * nbytes}", str(splat(WRITTEN, nbytes)), place)
     kind = ("i64", str(ACCESSES.index(access)))
@@ -121,4 +130,5 @@ def _generic(e: Emitter, access: str, nbytes: int) -> None:
         arguments = ("ptr", "%launch"), ("i64", address), ("i64", "%site")
         e.do(f"ret ptr {e.call('ptr', f'pk_{space}_{access}_{nbytes}', *arguments)}")
         e.begin(behind)
-    e.do(f"ret ptr {e.call('ptr', f'pk_global_{access}_{nbytes}', ('ptr', '%launch'), ('i64', '%address'), ('i64', '%site'))}")
+    arguments = ("ptr", "%launch"), ("i64", "%address"), ("i64", "%site")
+    e.do(f"ret ptr {e.call('ptr', f'pk_global_{access}_{nbytes}', *arguments)}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
 
 from pykern.runtime.emulator.ptx import (
     BYTES,
@@ -21,17 +20,30 @@ from pykern.runtime.emulator.ptx import (
     Symbol,
     UnknownPtx,
 )
+from pykern.runtime.emulator.statements import split_operands, statements, without_linkage
 
 GAP = 64
 """Bytes between arrays of shared memory that belong to nobody: an access behind an array is found there."""
 _HEAD = re.compile(r"\.(entry|func)\s*(?:\(\s*(.*?)\s*\)\s*)?([\w$]+)\s*\((.*?)\)(?=\s|$)", re.S)
-_PARAMETER = re.compile(r"\.param\s+(?:\.align \d+ )?\.(\w+)\s+(?:\.ptr\s+)?(?:\.\w+\s+)?(?:\.align \d+\s+)?([\w$]+)(?:\[(\d+)\])?")
+_PARAMETER = re.compile(
+    r"\.param\s+(?:\.align \d+ )?\.(\w+)\s+(?:\.ptr\s+)?(?:\.\w+\s+)?(?:\.align \d+\s+)?([\w$]+)(?:\[(\d+)\])?"
+)
 _MEMORY = re.compile(
     r"\.(shared|local|global|const)\s+(?:\.align (\d+) )?\.(\w+)\s+([\w$]+)(?:\[(\d*)\])?(?:\s*=\s*\{?([^}]*)\}?)?$"
 )
 _FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"')
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)")
-_IGNORED = (".version", ".target", ".address_size", ".pragma", ".section", ".maxntid", ".minnctapersm", ".reqntid", ".b8")
+_IGNORED = (
+    ".version",
+    ".target",
+    ".address_size",
+    ".pragma",
+    ".section",
+    ".maxntid",
+    ".minnctapersm",
+    ".reqntid",
+    ".b8",
+)
 
 
 def parsed(text: str) -> Module:
@@ -52,7 +64,7 @@ class _Reader:
         text = re.sub(r"//[^\n]*", "", text)
         for number, name in _FILE.findall(text):
             self._files[int(number)] = name
-        for statement in _statements(text.partition(".section")[0] if ".section" in text else text):
+        for statement in statements(text.partition(".section")[0] if ".section" in text else text):
             self._statement(statement)
         for function in self.module.functions.values():
             _connect(function)
@@ -68,15 +80,15 @@ class _Reader:
                 self._function = None
         elif _HEAD.search(text):
             self._function = self._head(text)
-        elif text.startswith(".loc"):
+        elif text.startswith(".loc "):
             found = _LOC.match(text)
             assert found
             file, line, column = map(int, found.groups())
             self._place = Place(self._files.get(file, ""), line, column) if line else None
         elif text.startswith(".file") or text.startswith(_IGNORED):
             return
-        elif _MEMORY.match(_plain(text)):
-            self._memory(_plain(text))
+        elif _MEMORY.match(without_linkage(text)):
+            self._memory(without_linkage(text))
         elif function is None:
             raise UnknownPtx(text)
         elif text.endswith(":"):
@@ -110,7 +122,11 @@ class _Reader:
         space = "global" if space == "const" else space
         nbytes = BYTES[kind] * int(count or (0 if "[" in text else 1))
         begin = _aligned(self.module.sizes[space], max(int(align or 1), 16))
-        data = b"".join((int(v, 0) % (1 << 8 * BYTES[kind])).to_bytes(BYTES[kind], "little") for v in (values or "").split(",") if v)
+        data = b"".join(
+            (int(v, 0) % (1 << 8 * BYTES[kind])).to_bytes(BYTES[kind], "little")
+            for v in (values or "").split(",")
+            if v
+        )
         self.module.symbols[name] = Symbol(space, begin, nbytes, data.ljust(nbytes, b"\0"))
         self.module.sizes[space] = begin + nbytes + (GAP if nbytes and space == "shared" else 0)
 
@@ -140,7 +156,7 @@ class _Reader:
             guard, text = text[1:].split(None, 1)
             guard, negated = guard.removeprefix("!"), guard.startswith("!")
         name, _, rest = text.partition(" ")
-        operands = _operands(rest)
+        operands = split_operands(rest)
         if name.startswith(".branchtargets"):
             raise UnknownPtx(text)
         if name.endswith(":"):  # a table: "$L_brx_0: .branchtargets $L1, $L2"
@@ -158,58 +174,6 @@ class _Reader:
         block.instructions.append(made)
         if made.stem in ("bra", "brx", "ret", "exit", "trap"):
             function.blocks.append(Block(f"$after{made.number}"))
-
-
-def _statements(text: str) -> Iterator[str]:
-    """Statements, labels, braces and directives, without their semicolons."""
-    held = ""
-    for line in text.split("\n"):
-        line = " ".join(line.split())
-        if not line:
-            continue
-        if not held and line.startswith((".loc", ".file", ".version", ".target", ".address_size", ".maxntid", ".reqntid", ".minnctapersm")):
-            yield line
-            continue
-        if line.startswith("{ ."):
-            yield "{"
-            line = line[1:].strip()
-        held = f"{held} {line}".strip()
-        if ".entry" in held or ".func" in held:
-            if line not in ("{",) and not line.endswith((")", ";")) or held.count("(") != held.count(")"):
-                continue
-            yield held.removesuffix("{").strip()
-            held = ""
-            if line == "{":
-                yield "{"
-            continue
-        if held in ("{", "}") or re.fullmatch(r"[\w$]+:", held):
-            yield held
-            held = ""
-            continue
-        while ";" in held:
-            one, _, held = held.partition(";")
-            yield one.strip()
-            held = held.strip()
-        if held in ("{", "}"):
-            yield held
-            held = ""
-
-
-def _operands(text: str) -> tuple[str, ...]:
-    """Split at the commas outside of brackets."""
-    found, depth, begin = [], 0, 0
-    for at, letter in enumerate(text):
-        depth += (letter in "[{(") - (letter in "]})")
-        if letter == "," and depth == 0:
-            found.append(text[begin:at].strip())
-            begin = at + 1
-    last = text[begin:].strip()
-    return (*found, last) if last else tuple(found)
-
-
-def _plain(text: str) -> str:
-    """A declaration of memory without what tells linkers about it."""
-    return re.sub(r"^(?:\.(?:visible|extern|weak|internal|common)\s+)+", "", text)
 
 
 def _aligned(n: int, align: int) -> int:

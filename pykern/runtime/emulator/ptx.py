@@ -15,7 +15,9 @@ BYTES = {
 }  # fmt: skip
 """Bytes of a value of each type in memory."""
 TYPES = frozenset({*BYTES, "pred"})
-NO_RESULT = frozenset({"st", "bra", "brx", "bar", "barrier", "ret", "exit", "red", "membar", "fence", "trap", "call"})
+NO_RESULT = frozenset(
+    {"st", "bra", "brx", "bar", "barrier", "ret", "exit", "red", "membar", "fence", "trap", "call"}
+)
 """Instructions whose first operand is read, or is no register."""
 YIELDING = frozenset({"bar", "barrier", "shfl", "vote", "redux"})
 """Instructions that a thread cannot finish alone: it waits there for its warp or its block."""

@@ -1,10 +1,10 @@
 """LLVM IR that finds races in shared memory: accesses of two threads of a block with no barrier between them.
 
 Goes out: `write_races`. For each byte of shared memory there are the last write and the last read, as words: the epoch
-(barriers passed) in the upper half, then the thread, plus one, and whether it was atomic. A read is kept with the thread
+(barriers passed) in the upper half, then the thread plus one, and whether it was atomic. A read is kept with the thread
 `MANY` where several have read in an epoch. A write races with a read or a write of another thread in the same epoch, a
-read with a write; atomic operations do not race with one another. Threads of one warp race as others do: nothing orders
-them but a barrier of their warp, which counts as one epoch of theirs.
+read with a write; atomic operations do not race with one another. Barriers of a warp begin no epoch: what only they
+order counts as a race.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def _race(e: Emitter, nbytes: int) -> None:
         written = _by_another(e, write, epoch, thread)
         both_atomic = e.value(f"and i1 {is_atomic}, {e.value(f'trunc i64 {write} to i1')}")
         races = e.value(f"and i1 {written}, {e.value(f'xor i1 {both_atomic}, true')}")
-        was_read = e.value(f"and i1 {_by_another(e, read, epoch, thread)}, {e.value(f'xor i1 {is_read}, true')}")
+        was_read = e.value(
+            f"and i1 {_by_another(e, read, epoch, thread)}, {e.value(f'xor i1 {is_read}, true')}"
+        )
         _report(e, e.value(f"or i1 {races}, {was_read}"), races, write, read)
         mark = e.value(f"or i64 {now}, {e.value(f'zext i1 {is_atomic} to i64')}")
         several = e.value(f"or i64 {epoch}, {MANY << 1}")
@@ -66,4 +68,6 @@ def _report(e: Emitter, condition: str, with_write: str, write: str, read: str) 
     with e.when(e.value(f"and i1 {condition}, {first}")):
         word = e.value(f"select i1 {with_write}, i64 {write}, i64 {read}")
         e.set_slot("fault_other", e.value(f"and i64 {e.value(f'lshr i64 {word}, 1')}, {MANY}"))
-        e.call("ptr", "pk_fault", ("ptr", "%launch"), ("i64", str(RACE)), ("i64", "%address"), ("i64", "%site"))
+        e.call(
+            "ptr", "pk_fault", ("ptr", "%launch"), ("i64", str(RACE)), ("i64", "%address"), ("i64", "%site")
+        )

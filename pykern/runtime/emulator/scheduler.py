@@ -16,7 +16,14 @@ from pykern.runtime.emulator.waits import LANES
 def write_scheduler() -> tuple[list[str], dict[str, str]]:
     lines: list[str] = []
     declared: dict[str, str] = {}
-    for write in (_grid, _block, _warp, _lanes, _trap, *(_shuffle(way) for way in ("up", "down", "bfly", "idx"))):
+    for write in (
+        _grid,
+        _block,
+        _warp,
+        _lanes,
+        _trap,
+        *(_shuffle(way) for way in ("up", "down", "bfly", "idx")),
+    ):
         e = Emitter()
         write(e)
         e.lines.append("}")
@@ -155,7 +162,9 @@ def _shuffle(way: str):
     """
 
     def write(e: Emitter) -> None:
-        e.lines.append(f"define i32 @pk_lane_{way}(ptr %launch, i32 %lane, i32 %by, i32 %clamp, i64 %site) {{")
+        e.lines.append(
+            f"define i32 @pk_lane_{way}(ptr %launch, i32 %lane, i32 %by, i32 %clamp, i64 %site) {{"
+        )
         segment = e.value(f"and i32 {e.value('lshr i32 %clamp, 8')}, 31")
         outside = e.value(f"xor i32 {segment}, 31")
         begin = e.value(f"and i32 %lane, {segment}")
@@ -173,7 +182,14 @@ def _shuffle(way: str):
         present = e.value(f"lshr i64 {e.slot('present')}, {wide}")
         absent = e.value(f"icmp eq i64 {e.value(f'and i64 {present}, 1')}, 0")
         with e.when(e.value(f"and i1 {inside}, {absent}")):
-            e.call("ptr", "pk_fault", ("ptr", "%launch"), ("i64", str(ABSENT_LANE)), ("i64", "0"), ("i64", "%site"))
+            e.call(
+                "ptr",
+                "pk_fault",
+                ("ptr", "%launch"),
+                ("i64", str(ABSENT_LANE)),
+                ("i64", "0"),
+                ("i64", "%site"),
+            )
         itself = e.value("or i32 %lane, 32")
         e.do(f"ret i32 {e.value(f'select i1 {inside}, i32 {source}, i32 {itself}')}")
 

@@ -1,6 +1,6 @@
 """The words that a launch, its generated code and the scheduler share: what each is for, and where it lies.
 
-Comes in: nothing. Goes out: `SLOTS`, names to numbers of 8-byte words, behind the pointer that all generated code takes.
+Goes out: `SLOTS`, names to numbers of 8-byte words, behind the pointer that all generated code takes.
 """
 
 from __future__ import annotations

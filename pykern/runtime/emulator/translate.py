@@ -3,20 +3,20 @@
 Comes in: a `Module`. Goes out: `Translated`, the text of an LLVM module. A kernel is a function of the launch's words,
 the thread's frame and the wait it stood at; it gives the wait that it comes to, 0 when it ends. Registers are stack
 slots, which LLVM makes values of; those that are live behind a wait are kept in the frame.
-Read next: `arithmetic`, `integers`, `accesses`, `waits` (the rules), `scheduler` (who calls it).
+Read next: `opcodes` (the rules' table), `scheduler` (who calls it).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pykern.runtime.emulator import accesses, arithmetic, integers, waits
+from pykern.runtime.emulator import accesses, arithmetic, conversions, functions, integers, moves, waits
 from pykern.runtime.emulator.liveness import live_after_waits
 from pykern.runtime.emulator.opcodes import rule_of
 from pykern.runtime.emulator.operands import Values
 from pykern.runtime.emulator.ptx import Function, Instruction, Module, UnknownPtx
 
-RULES = (accesses, arithmetic, integers)
+RULES = (accesses, arithmetic, conversions, functions, integers, moves)
 """Modules that register rules."""
 
 
@@ -36,7 +36,9 @@ def translated(module: Module, name: str, prefix: str) -> Translated:
     for writer in writers:
         writer.translate()
     defined = {writer.symbol for writer in writers}
-    declared = {key: text for writer in writers for key, text in writer.declared.items() if key not in defined}
+    declared = {
+        key: text for writer in writers for key, text in writer.declared.items() if key not in defined
+    }
     text = "\n".join((*declared.values(), *("\n".join(writer.lines) for writer in writers)))
     kernel = writers[0]
     return Translated(text, kernel.symbol, 8 * len(kernel.frame), tuple(kernel.waits))
@@ -85,7 +87,10 @@ class _FunctionWriter(Values):
         if function.is_kernel:
             head = f"define i32 @{self.symbol}(ptr %launch, ptr %frame, i32 %state) {{"
         else:
-            names = [*([function.result] if function.result else []), *(name for name, _ in function.parameters)]
+            names = [
+                *([function.result] if function.result else []),
+                *(name for name, _ in function.parameters),
+            ]
             given = "".join(f', ptr %"{name}"' for name in names)
             head = f"define internal void @{self.symbol}(ptr %launch{given}) {{"
         self.lines += [head, "start:"]

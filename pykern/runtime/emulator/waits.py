@@ -30,7 +30,11 @@ def bring(t: Values, one: Instruction) -> None:
         raise UnknownPtx(f"the instruction {one.name}")
     if one.stem == "vote":
         operand = one.operands[1]
-        value = t.value(f"xor i1 {t.bits(operand[1:], 1)}, true") if operand.startswith("!") else t.bits(operand, 1)
+        value = (
+            t.value(f"xor i1 {t.bits(operand[1:], 1)}, true")
+            if operand.startswith("!")
+            else t.bits(operand, 1)
+        )
         value = t.resized(value, 1, 64)
     else:
         value = t.bits(one.operands[1], 64)
