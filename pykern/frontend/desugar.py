@@ -107,6 +107,7 @@ class Desugarer:
         else:
             made = ast.While(node.test, body, [])
         made = ast.copy_location(made, node)
+        made.is_tile = getattr(node, "is_tile", False)
         made.exit_flags = flags
         after: list[ast.stmt] = []
         if node.orelse and flags:

@@ -20,6 +20,7 @@ from pykern.passes.codegen.cpu.make_nests import MakeNests
 from pykern.passes.codegen.cpu.size_nests import SizeNests
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.fusion.add_fusion_barriers import AddFusionBarriers
+from pykern.passes.fusion.attention.fold_first_tile import FoldFirstTile
 from pykern.passes.fusion.attention.outline_attention import OutlineAttention
 from pykern.passes.fusion.fuse_long_chains import FuseLongChains
 from pykern.passes.fusion.fuse_siblings import FuseSiblings
@@ -71,6 +72,7 @@ def tensor_pipeline(attention: bool = False) -> Pipeline:
             Upstream("convert-elementwise-to-linalg"),
             Upstream("func.func(linalg-generalize-named-ops)"),
             Upstream("canonicalize,cse", bodies=True),
+            FoldFirstTile(),  # before attention is looked for: a running softmax becomes a plain one
             *outlined,
             ReadTransposed(),  # before fusion, which leaves what several ops read
             AddFusionBarriers(),  # what would be computed many times over stays apart

@@ -48,6 +48,7 @@ from pykern.passes.codegen.cpu.make_nests import MakeNests
 from pykern.passes.codegen.cpu.size_nests import SizeNests
 from pykern.passes.framework import Pass, is_careful
 from pykern.passes.fusion.add_fusion_barriers import AddFusionBarriers
+from pykern.passes.fusion.attention.fold_first_tile import FoldFirstTile
 from pykern.passes.fusion.attention.outline_attention import OutlineAttention
 from pykern.passes.fusion.fuse_long_chains import FuseLongChains
 from pykern.passes.fusion.fuse_siblings import FuseSiblings
@@ -63,7 +64,7 @@ from pykern.passes.tensor.separate_yields import SeparateYields
 
 register(
     ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings, AddFusionBarriers,
-    LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches, ReadTransposed,
+    FoldFirstTile, LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches, ReadTransposed,
     RemoveFusionBarriers, DestinationPassing, MultiBuffer, PlanMemory, SeparateEmpties, SeparateYields, SizeNests,
     StatesInPlace, SwapBuffers,
 )  # fmt: skip

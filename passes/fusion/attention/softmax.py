@@ -30,7 +30,7 @@ class Softmax:
 
 def softmax(weights: ir.Value, rank: int) -> Softmax | None:
     """`e / sum(e)`, or `e * (1 / sum(e))`, with `e` as `powers` knows it."""
-    quotient, inverse = _single(weights, "arith.divf"), None
+    quotient, inverse = single(weights, "arith.divf"), None
     if quotient is None:
         quotient, inverse = _times_inverse(weights)
     if quotient is None or quotient[0].at != dims(*range(rank)):
@@ -46,16 +46,16 @@ def powers(exponentials: ir.Value, divisor: Operand, rank: int) -> Softmax | Non
     """`exp(t - max(t))` or `exp(t)`, where `divisor` is their sum."""
     everywhere, rows = dims(*range(rank)), dims(*range(rank - 1))
     total, converted = _unconverted(divisor)
-    if total.at != rows or _reduced(total.value, "arith.addf", 0.0) != exponentials:
+    if total.at != rows or reduced(total.value, "arith.addf", 0.0) != exponentials:
         return None
-    power = _single(exponentials, "math.exp")
+    power = single(exponentials, "math.exp")
     if power is None or power[0].at != everywhere:
         return None
     members = (exponentials, power[0].value, total.value, *converted)
-    difference = _single(power[0].value, "arith.subf")
+    difference = single(power[0].value, "arith.subf")
     if difference is not None and difference[0].at == everywhere:
         top, largest = difference[0].value, through(difference[1])
-        if largest.at == rows and _reduced(largest.value, "arith.maximumf", -math.inf) == top:
+        if largest.at == rows and reduced(largest.value, "arith.maximumf", -math.inf) == top:
             return Softmax(top, (*members, top, largest.value), True)
     return Softmax(power[0].value, members, False)
 
@@ -65,7 +65,7 @@ def divided_product(op: ir.Operation) -> tuple[ir.Operation, Operand, tuple[ir.V
     tensors between the two ops."""
     if op.name != "linalg.generic" or len(op.results) != 1:
         return None
-    quotient = _single(op.results[0], "arith.divf")
+    quotient = single(op.results[0], "arith.divf")
     if quotient is None or quotient[0].at != dims(*range(loop_count(op))):
         return None
     divided, converted = _unconverted(quotient[0])
@@ -101,7 +101,7 @@ def _unconverted(read: Operand) -> tuple[Operand, list[ir.Value]]:
     passed: list[ir.Value] = []
     while True:
         read = through(read)
-        found = next((each for name in CONVERSIONS if (each := _single(read.value, name))), None)
+        found = next((each for name in CONVERSIONS if (each := single(read.value, name))), None)
         if found is None:
             return read, passed
         passed.append(read.value)
@@ -112,7 +112,7 @@ def _at(inner: Operand, outer: Operand) -> tuple[ir.AffineExpr, ...]:
     return composed(inner.at, dict(enumerate(outer.at)))
 
 
-def _single(value: ir.Value, name: str) -> list[Operand] | None:
+def single(value: ir.Value, name: str) -> list[Operand] | None:
     """What the one op of an elementwise generic takes, over the dimensions of `value`."""
     op = defining(value)
     if op is None or not is_elementwise(op, indices=True):
@@ -130,7 +130,7 @@ def _single(value: ir.Value, name: str) -> list[Operand] | None:
 
 def _times_inverse(weights: ir.Value) -> tuple[list[Operand] | None, ir.Value | None]:
     """`e * (1 / s)`: e and s, and the tensor of the inverses."""
-    factors = _single(weights, "arith.mulf")
+    factors = single(weights, "arith.mulf")
     for e, factor in () if factors is None else (factors, factors[::-1]):
         read = through(factor)
         op = defining(read.value)
@@ -152,7 +152,7 @@ def _times_inverse(weights: ir.Value) -> tuple[list[Operand] | None, ir.Value | 
     return None, None
 
 
-def _reduced(value: ir.Value, name: str, start: float) -> ir.Value | None:
+def reduced(value: ir.Value, name: str, start: float) -> ir.Value | None:
     """The tensor whose last dimension is reduced; its elements may be widened on the way."""
     op = made_by(value, "linalg.generic")
     if op is None or len(op.operands) != 2 or len(op.results) != 1:

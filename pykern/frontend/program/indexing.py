@@ -192,6 +192,8 @@ def _element(t: ProgramTranslator, item: ast.expr, value: Value | None, x: Cell,
         return Extent(number % length, 1, kept=False)
     if length == 0:
         raise t.type_error(item, f"axis {axis} of {x.description} has no elements")
+    if t.tile is not None and (own := t.tile.dimension_of(index)) is not None:
+        return Extent(tiles.element(t, item, own, index, x, axis), 1, kept=False)
     return Extent(_brought_inside(index, length), 1, kept=False)
 
 

@@ -159,8 +159,11 @@ def _iteration(t: ProgramTranslator, node: ast.For, r: RangeValue, counter: ir.V
     index = Scalar(weak_int, counter)
     if counts:
         index = arithmetic.binary("+", r.start, arithmetic.binary("*", index, r.step))
+    saved = dict(t.names)
     t.assign(node.target, index)
     t.statements(node.body)
+    if getattr(node, "is_tile", False):  # each tile runs the kernel anew: no name is carried on
+        t.frame.environment.locals = saved
 
 
 def _trips(r: RangeValue) -> Callable[[], Scalar]:

@@ -48,7 +48,7 @@ def body(t: ProgramTranslator, node: ast.FunctionDef, launch: TileLaunch, cuts: 
             if isinstance(given := t.names.get(name), Cell):
                 scope.accesses.read(given, frozenset(), read)
         t.statements(node.body[:place])
-        scope.sizes = _sizes(t, statement.value, launch)
+        scope.space, scope.sizes = launch.space, _sizes(t, statement.value, launch)
         made = _nest(t, statement, launch, scope, node.body[place + 1 :])
         t.statements(Desugarer().function_body(made))
         if not isinstance(t.names.get(RESULT, NoneValue()), NoneValue):
@@ -202,6 +202,7 @@ def _range(start: int, step: int, count: int) -> RangeValue:
 
 def _loop(asked: ast.Assign, target: str, over: str, inner: list[ast.stmt]) -> ast.For:
     made = ast.For(ast.Name(target, ast.Store()), ast.Name(over, ast.Load()), inner, [])
+    made.is_tile = True  # type: ignore[attr-defined]
     ast.copy_location(made, asked)
     for part in (made.target, made.iter):
         ast.copy_location(part, asked)

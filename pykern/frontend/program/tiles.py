@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from mlir import ir
+
 from pykern.errors import KernelError
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise
@@ -73,6 +75,7 @@ class TileScope:
     """The tile kernel that is being translated. Arrays born before `begin` are its arguments."""
 
     begin: int
+    space: tuple[tuple[int, int, int], ...] = ()
     sizes: tuple[int | None, ...] = ()
     cuts: bool = False
     """Tiles of fixed sizes are cut in loops."""
@@ -127,6 +130,18 @@ def extent(t: ProgramTranslator, node: ast.AST, tile: TileValue, x: Cell, axis: 
     if first < 0 or (tile.moved and there < tile.count):
         raise _outside(t, node, tile, x, axis)
     return Extent(first if there else 0, _taken(tile, there), tile.step if there > 1 else 1)
+
+
+def element(
+    t: ProgramTranslator, node: ast.AST, dimension: int, index: Scalar, x: Cell, axis: int
+) -> ir.Value:
+    """The place of an integer that the index space gives: within the array, as is known when compiling."""
+    assert t.tile is not None
+    start, step, count = t.tile.space[dimension]
+    if not 0 <= start <= start + (count - 1) * step < x.shape[axis]:
+        raise t.type_error(node, f"the ndrange reaches outside of axis {axis} of {x.description}",
+                           f"launch over at most {x.shape[axis]} along it")  # fmt: skip
+    return materialise(index)
 
 
 def _taken(tile: TileValue, there: int) -> int:
