@@ -45,20 +45,27 @@ def _made(name: str, device: Any, *args: Any) -> Any:
     lengths = creation.lengths_of(_lengths(shape))
     try:
         if place is None and name == "empty":
-            return _empty(lengths, dtype)
+            return _tiled(_empty(lengths, dtype))
         maker = _numpy() if place is None else creation
         keywords = {} if place is None else {"device": place}
-        return getattr(maker, name)(lengths, *given, dtype=numpy_dtype(dtype), **keywords)
+        return _tiled(getattr(maker, name)(lengths, *given, dtype=numpy_dtype(dtype), **keywords))
     except KernelError:
         raise
     except (MemoryError, ValueError) as error:  # ValueError: more elements than an address has
         raise OutOfMemory(f"pk.{name}: {error}", hint="make a smaller array, or work in parts") from None
 
 
+_TILES = "pykern.runtime.reference_tiles"
+
+
 def _lengths(shape: Any) -> Any:
     """A shape; tiles of a tile kernel stand for their lengths."""
-    tiles = sys.modules.get("pykern.runtime.reference_tiles")
-    return shape if tiles is None else tiles.lengths(shape)
+    return sys.modules[_TILES].lengths(shape) if _TILES in sys.modules else shape
+
+
+def _tiled(array: Any) -> Any:
+    """A new array, as tile kernels see it where one is running in Python."""
+    return sys.modules[_TILES].seen(array) if _TILES in sys.modules else array
 
 
 def _empty(lengths: tuple[int, ...], dtype: Any) -> Any:

@@ -46,10 +46,13 @@ def _each(function: Callable, args: tuple, keywords: dict[str, Any], dtype: str 
         sample = at([a.dtype.type(1) for a in arrays])
         results = [at(list(elements)) for elements in zip(*(a.flat for a in arrays), strict=True)]
     shape = arrays[0].shape
+    kind = next(
+        (type(array) for array in (args[n] for n in taken) if type(array) is not np.ndarray), np.ndarray
+    )
     if isinstance(sample, tuple):
         columns = zip(*results, strict=True) if results else ((),) * len(sample)
-        return tuple(_array(c, s, shape, dtype) for c, s in zip(columns, sample, strict=True))
-    return _array(results, sample, shape, dtype)
+        return tuple(_array(c, s, shape, dtype).view(kind) for c, s in zip(columns, sample, strict=True))
+    return _array(results, sample, shape, dtype).view(kind)
 
 
 def _array(results: Any, sample: Any, shape: tuple[int, ...], dtype: str | None) -> Any:

@@ -144,6 +144,11 @@ def lengths(shape: Any) -> Any:
     return shape
 
 
+def seen(array: Any) -> Any:
+    """A new array, in a tile kernel indexed by tiles."""
+    return array if _running.get() is None else _tiled(array)
+
+
 class TileArray(np.ndarray):
     """An array in a tile kernel: tiles are slices of it, products of narrow types are given in wide ones."""
 
