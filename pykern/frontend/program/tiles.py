@@ -164,7 +164,7 @@ def _outside(t: ProgramTranslator, node: ast.AST, tile: TileValue, x: Cell, axis
                         "launch over a range that leaves the border out, as in ndrange=range(1, n - 1)")  # fmt: skip
 
 
-def _tile_again(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+def _misplaced(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     if t.tile is None:
         raise t.syntax_error(node, "`tile` is not available in array programs",
                              "it is for kernels: write @pk.kernel above the function")  # fmt: skip
@@ -209,4 +209,4 @@ def _need(t: ProgramTranslator, node: ast.Call, name: str) -> None:
                              "write @pk.kernel above the function, and i = pk.tile() at its beginning")  # fmt: skip
 
 
-HANDLERS: dict[str, Callable] = {"tile": _tile_again, "tiles": _tiles, "positions": _positions}
+HANDLERS: dict[str, Callable] = {"tile": _misplaced, "tiles": _tiles, "positions": _positions}
