@@ -16,7 +16,7 @@ import pytest
 
 import pykern as pk
 from tests.autodiff.test_random_kernels import load
-from tests.fuzz.count import PROGRAMS
+from tests.cases.count import PROGRAMS
 
 KERNELS = max(8, PROGRAMS * 24 // 1000)
 BATCH = 4

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.count import PROGRAMS
 from tests.cases.texts import imported
-from tests.fuzz.count import PROGRAMS
 
 KERNELS = max(1, PROGRAMS // 50)
 BATCH = 3

@@ -9,7 +9,7 @@ from mlir import ir
 
 from pykern.dialect.context import new_context
 from pykern.passes.autodiff.rules import table
-from tests.passes.jit import Compiled
+from tests.cases.jit import Compiled
 
 SMOOTH = (-2.5, 2.5)
 FUNCTIONS = {

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.count import PROGRAMS
 from tests.cases.texts import imported
-from tests.fuzz.count import PROGRAMS
 
 SEEDS = max(4, PROGRAMS // 25)
 LINEAR = "{p} * u[{a}] + {q} * u[{b}] + {r} * u[{c}] + {s} * u[{d}]"

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.python_programs import CASES
 from tests.frontend_program.test_programs import close
-from tests.programs.test_against_python import CASES
 
 
 def agree(function, *args, exact=False):

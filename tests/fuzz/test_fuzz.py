@@ -15,8 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
+from tests.cases.count import PROGRAMS
 from tests.cases.texts import load
-from tests.fuzz.count import PROGRAMS
 from tests.fuzz.groups import GroupKernel
 from tests.fuzz.modules import module
 

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.seeds import seeds
 from tests.cases.texts import imported
 from tests.fuzz.argument_grammar import N, RandomProgram, random_program
-from tests.fuzz.seeds import seeds
 
 jax = pytest.importorskip("jax")
 POLICIES = (None, pk.every(2), pk.binomial(2))

@@ -17,8 +17,8 @@ import pytest
 
 import pykern as pk
 from pykern.errors import OutOfBounds
-from tests.fuzz.seeds import seeds
-from tests.fuzz.test_fuzz_raised import load
+from tests.cases.seeds import seeds
+from tests.cases.texts import load
 
 KERNELS, LAUNCHES, ROOM = 12, 6, 64
 
@@ -136,7 +136,7 @@ def test_launches_are_refused_where_plain_python_goes_outside(tmp_path: Path, se
     random = Random(seed)
     made = Text(random)
     text = made.text()
-    kernel = load(text, tmp_path, 2 * 10**6 + seed)
+    kernel = load(text, tmp_path).p0
     debug = pk.kernel(kernel.__wrapped__, debug=True)
     for _ in range(LAUNCHES):
         shape = tuple(random.randint(0, 7) for _ in range(made.rank))

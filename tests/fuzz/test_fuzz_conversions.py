@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.seeds import seeds
 from tests.cases.texts import defined
-from tests.fuzz.seeds import seeds
 
 FLOATS = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 STORAGE = ("f8e4m3", "f8e5m2")

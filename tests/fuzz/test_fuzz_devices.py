@@ -12,8 +12,8 @@ from random import Random
 import numpy as np
 import pytest
 
+from tests.cases.count import PROGRAMS
 from tests.cases.texts import load
-from tests.fuzz.count import PROGRAMS
 from tests.fuzz.groups import GroupKernel
 from tests.fuzz.modules import module
 

@@ -1,6 +1,6 @@
 """Random faults of files in all caches: what is launched afterwards is right, nothing hangs, nothing else is touched.
 
-A failure names its seed and the faults; see `tests.fuzz.seeds`. The faults are in `tests.fuzz.file_faults`.
+A failure names its seed and the faults; see `tests.cases.seeds`. The faults are in `tests.fuzz.file_faults`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from pykern.storage.store import KINDS, Store
+from tests.cases.seeds import seeds
 from tests.fuzz.file_faults import listing, spoil
-from tests.fuzz.seeds import seeds
 
 PROGRAM = """
 import resource, sys

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.seeds import seeds
 from tests.cases.texts import defined
-from tests.fuzz.seeds import seeds
 
 TYPES = {"f8e4m3": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2}
 WIDE = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}

@@ -17,9 +17,9 @@ import pytest
 import pykern as pk
 from pykern.compiler import service
 from pykern.data.artifact import Artifact
+from tests.cases.seeds import seeds
 from tests.cases.texts import load
 from tests.fuzz.loops import COUNTS, HEAD, KERNEL, SIZE, LoopFunction
-from tests.fuzz.seeds import seeds
 
 FUNCTIONS = 4
 """In one test, each a kernel of its own."""

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.cases.count import PROGRAMS
 from tests.cases.texts import load
-from tests.fuzz.count import PROGRAMS
 from tests.fuzz.memory import MemoryKernel
 
 BATCH = 5

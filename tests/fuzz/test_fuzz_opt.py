@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases.seeds import seeds
 from tests.fuzz.broken_ir import broken
-from tests.fuzz.seeds import seeds
 from tests.project.tree import ROOT
 
 CASES = 25

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.seeds import seeds
+from tests.cases.seeds import seeds
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits and /proc are Linux's")
 

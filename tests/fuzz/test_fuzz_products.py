@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.cases.count import PROGRAMS
 from tests.cases.texts import imported
-from tests.fuzz.count import PROGRAMS
 from tests.fuzz.products import random_product
 
 PRODUCTS = int(os.environ.get("PYKERN_FUZZ_PRODUCTS", max(1, PROGRAMS // 8)))

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from pykern.errors import NotRaisable
-from tests.fuzz.test_fuzz_raised import load
-from tests.passes.raised import Raised
+from tests.cases.raised import Raised
+from tests.cases.texts import load
 
 KERNELS, BATCH = 120, 40
 MIDDLE = 150
@@ -85,7 +85,7 @@ def test_races_are_refused(tmp_path: Path, first: int) -> None:
     raised_ones = 0
     for seed in range(first, first + BATCH):
         text = Subscripts(Random(seed)).text()
-        kernel = load(text, tmp_path, 10**6 + seed)
+        kernel = load(text, tmp_path).p0
         rank = 2 if "i, j" in text else 1
         rising = (range(5), range(4))[:rank]
         falling = tuple(range(r.stop - 1, -1, -1) for r in rising)

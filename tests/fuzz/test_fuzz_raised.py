@@ -8,16 +8,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
 
 from pykern.errors import NotRaisable
-from tests.cases.texts import imported
-from tests.fuzz.count import PROGRAMS
+from tests.cases.count import PROGRAMS
+from tests.cases.raised import Raised
+from tests.cases.texts import load
 from tests.fuzz.raised_grammar import SIZE, raised_program
-from tests.passes.raised import Raised
 
 KERNELS = int(os.environ.get("PYKERN_FUZZ_RAISED", max(1, PROGRAMS // 5)))
 BATCH = 20
@@ -37,11 +36,6 @@ def data(rank: int, m: int) -> tuple:
     return (*arrays, index, 2.0, m)
 
 
-def load(text: str, folder: Path, seed: int) -> Any:
-    """The kernel of a program, from a file of its own: errors then show its lines."""
-    return imported(folder / f"raised_{seed}.py", text).p0
-
-
 def copied(args: tuple) -> tuple:
     return tuple(a.copy() if isinstance(a, np.ndarray) else a for a in args)
 
@@ -52,7 +46,7 @@ def test_raised_kernels(tmp_path: Path, first: int) -> None:
     for seed in range(first, first + BATCH):
         text, ndrange, rank = raised_program(Random(seed))
         text += f"\n# ndrange={ndrange}\n"
-        kernel, space = load(text, tmp_path, seed), eval(ndrange)
+        kernel, space = load(text, tmp_path).p0, eval(ndrange)
         try:
             raised = Raised(kernel, data(rank, 4), space)
         except NotRaisable:

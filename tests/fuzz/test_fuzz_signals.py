@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from pykern.runtime.team import SUPPORTED
-from tests.fuzz.seeds import seeds
+from tests.cases.seeds import seeds
 
 pytestmark = pytest.mark.skipif(not SUPPORTED, reason="no team of threads on this system")
 

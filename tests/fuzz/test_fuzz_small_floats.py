@@ -16,8 +16,8 @@ import pytest
 import pykern as pk
 from pykern.data.promotion import promote
 from pykern.types import DType, bf16, f16, f32, i32, weak_float, weak_int
+from tests.cases.seeds import seeds
 from tests.cases.texts import defined
-from tests.fuzz.seeds import seeds
 
 LEAVES = {"x": bf16, "y": bf16, "g": f16, "h": f16, "w": f32, "n": i32}
 CONSTANTS = [("0.3", 0.3, weak_float), ("-1.7", -1.7, weak_float), ("3", 3, weak_int)]

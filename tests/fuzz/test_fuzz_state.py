@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from tests.fuzz.seeds import seeds
+from tests.cases.seeds import seeds
 
 STATE = """
 import enum, types

@@ -19,7 +19,7 @@ import pykern as pk
 from pykern.errors import KernelTypeError, LaunchError
 from pykern.pytest_plugin import need_package
 from pykern.runtime.launchable import SUPPORTED
-from tests.kernels.adapted import fast, make_axpy, make_copy, make_copy_2d, python_calls, slow, vectors
+from tests.cases.adapted import fast, make_axpy, make_copy, make_copy_2d, python_calls, slow, vectors
 
 __all__ = ["python_calls"]
 pytestmark = pytest.mark.skipif(not SUPPORTED, reason="calls go through Python in this build of CPython")

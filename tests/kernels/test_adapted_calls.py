@@ -14,8 +14,8 @@ import pytest
 import pykern as pk
 from pykern.errors import KernelTypeError, LaunchError, OutOfBounds
 from pykern.runtime.launchable import SUPPORTED
+from tests.cases.adapted import Renamed, fast, make_axpy, python_calls, slow, vectors
 from tests.cases.texts import defined
-from tests.kernels.adapted import Renamed, fast, make_axpy, python_calls, slow, vectors
 
 __all__ = ["python_calls"]
 pytestmark = pytest.mark.skipif(not SUPPORTED, reason="calls go through Python in this build of CPython")

@@ -16,7 +16,7 @@ from pykern.launching import torch_layout
 from pykern.pytest_plugin import need_package
 from pykern.runtime.cpu_table import table
 from pykern.runtime.launchable import SUPPORTED
-from tests.kernels.adapted import fast, make_axpy, make_copy, make_copy_2d, python_calls, slow
+from tests.cases.adapted import fast, make_axpy, make_copy, make_copy_2d, python_calls, slow
 
 torch = need_package("torch")
 __all__ = ["python_calls"]

@@ -10,8 +10,8 @@ import pytest
 
 import pykern as pk
 from pykern.errors import KernelTypeError
+from tests.cases.seeds import seeds
 from tests.cases.texts import imported
-from tests.fuzz.seeds import seeds
 
 over_devices = pytest.mark.parametrize("device", ["cpu", "python", "opencl:0", "vulkan:0"], indirect=True)
 on_the_cpu = pytest.mark.parametrize("device", ["cpu", "python"])

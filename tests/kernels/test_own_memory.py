@@ -94,7 +94,7 @@ def test_private_and_shared_memory_of_groups(tmp_path, workgroup):
 
 def test_values_that_live_across_barriers(tmp_path):
     made = "\n".join(f"    v{n} = y[i] * {n} + pk.sqrt(y[i] + {n})" for n in range(150))
-    kernel = written(
+    kernel = kernel_of(
         tmp_path, f"{made}\n    pk.barrier()\n    y[i] = " + " + ".join(f"v{n}" for n in range(150))
     )
     y = np.ones(1024)

@@ -6,7 +6,7 @@ import pytest
 
 import pykern as pk
 from pykern.lowering.nvvm.ptxas import ptxas
-from tests.programs.test_device_rows import PROGRAMS
+from tests.cases.row_programs import PROGRAMS
 
 
 @pytest.mark.parametrize(

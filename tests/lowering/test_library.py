@@ -9,7 +9,7 @@ import pytest
 from pykern.lowering.rocdl.remainder import ExpandRemainder
 from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
 from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
-from tests.passes.jit import Compiled
+from tests.cases.jit import Compiled
 
 mpmath.mp.prec = 1300
 

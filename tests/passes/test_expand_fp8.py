@@ -8,7 +8,7 @@ import pytest
 
 from pykern.errors import PassError
 from pykern.passes.arithmetic.expand_fp8 import E4M3, E5M2, ExpandFp8, code
-from tests.passes.jit import Compiled, transform
+from tests.cases.jit import Compiled, transform
 
 FORMATS = {
     "f8E4M3FN": (ml_dtypes.float8_e4m3fn, E4M3),

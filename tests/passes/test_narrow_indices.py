@@ -10,7 +10,7 @@ import pytest
 import pykern as pk
 from pykern.passes.framework import Upstream
 from pykern.passes.kernel.narrow_indices import NarrowIndices
-from tests.passes.jit import Compiled, transform
+from tests.cases.jit import Compiled, transform
 
 BINARY = ("addi", "subi", "muli", "divsi", "remsi", "divui", "remui", "floordivsi", "ceildivsi", "ceildivui",
           "minsi", "maxsi", "minui", "maxui", "andi", "ori", "xori", "shli", "shrsi", "shrui")  # fmt: skip

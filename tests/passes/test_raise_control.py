@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from tests.passes.raised import check
+from tests.cases.raised import check
 from tests.passes.test_raise_kernels import SIZES, has_no_loop, real, whole
 
 # -- branches ---------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from tests.passes.raised import check, raised_text
+from tests.cases.raised import check, raised_text
 
 SIZES = (1, 7, 33)
 rng = np.random.default_rng(3)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from tests.passes.raised import check, raised_text
+from tests.cases.raised import check, raised_text
 from tests.passes.test_raise_kernels import has_no_loop, real, whole
 
 SIZES = (1, 2, 9)

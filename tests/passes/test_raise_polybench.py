@@ -8,7 +8,7 @@ import pytest
 
 import pykern as pk
 from benchmarks import polybench_kernels as k
-from tests.passes.raised import Raised, check
+from tests.cases.raised import Raised, check
 from tests.passes.test_raise_kernels import has_no_loop, real
 
 N = 9

@@ -15,7 +15,7 @@ import pykern as pk
 from pykern.dialect.context import new_context
 from pykern.errors import NotRaisable
 from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg, raisable
-from tests.passes.raised import check, kern_text_with_locations
+from tests.cases.raised import check, kern_text_with_locations
 from tests.passes.test_raise_kernels import real, whole
 
 

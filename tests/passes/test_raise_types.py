@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 
 import pykern as pk
-from tests.passes.raised import Raised, check
+from tests.cases.raised import Raised, check
 from tests.passes.test_raise_kernels import has_no_loop, real, whole
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from pykern.passes.framework import Upstream
 from pykern.passes.kernel.tighten_bounds import TightenBounds
-from tests.passes.jit import Compiled, transform
+from tests.cases.jit import Compiled, transform
 
 SHIFT, SIZE = 40, 112
 PREDICATES = ("slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge", "eq", "ne")

@@ -10,7 +10,7 @@ import pytest
 from pykern.errors import PassError
 from pykern.passes.framework import Upstream
 from pykern.passes.vectorize.vectorize_streams import VectorizeStreams
-from tests.passes.jit import Compiled, transform
+from tests.cases.jit import Compiled, transform
 
 ALWAYS = VectorizeStreams(threshold_bytes=0)
 DTYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "i8": np.int8}

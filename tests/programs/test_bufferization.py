@@ -7,9 +7,9 @@ import pytest
 
 import pykern as pk
 from pykern.lowering.llvm.program import pipeline
-from tests.passes.autodiff_texts import function
-from tests.passes.test_autodiff_raised_fuzz import N, Writer, X
-from tests.programs.texts import TextProgram
+from tests.cases.program_texts import TextProgram
+from tests.cases.random_tensor_programs import N, Writer, X
+from tests.cases.tensor_texts import function
 
 COPYING = pipeline.BUFFERIZE.replace("one-shot-bufferize{", "one-shot-bufferize{copy-before-write=true ")
 

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from tests.programs.test_device_rows import launches, leaves, over_devices
+from tests.cases.row_programs import launches, leaves
 
 SIZES = [(67, 131, 90), (9, 33, 70), (130, 17, 33), (5, 6, 7)]
 """Rows, columns and terms; the last is below what tiles are made for."""
+
+over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)
 
 
 def layer(a, b, bias, scale, rest):

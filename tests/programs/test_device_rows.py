@@ -2,45 +2,22 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.row_programs import (
+    PROGRAMS,
+    launches,
+    layer_norm,
+    leaves,
+    log_softmax,
+    rms_norm,
+    several,
+    softmax,
+)
 
 over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)
-
-
-def softmax(x):
-    e = np.exp(x - np.max(x, axis=-1, keepdims=True))
-    return e / np.sum(e, axis=-1, keepdims=True)
-
-
-def layer_norm(x, g, b):
-    m = np.mean(x, axis=-1, keepdims=True)
-    v = np.mean((x - m) ** 2, axis=-1, keepdims=True)
-    return (x - m) / np.sqrt(v + 1e-5) * g + b
-
-
-def rms_norm(x, g):
-    return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1e-6) * g
-
-
-def log_softmax(x):
-    z = x - np.max(x, axis=-1, keepdims=True)
-    return z - np.log(np.sum(np.exp(z), axis=-1, keepdims=True))
-
-
-def several(x, g):
-    """Results of rows, of elements, and one that is read again."""
-    low, high = np.min(x, axis=-1), np.max(x, axis=-1)
-    y = (x - low[..., None]) * g
-    total = np.sum(y, axis=-1)
-    return low, high, y, total / x.shape[-1], y * y + total[..., None]
-
-
-PROGRAMS = [softmax, layer_norm, rms_norm, log_softmax, several]
 SHAPES = [
     (5, 1),
     (1, 1),
@@ -59,15 +36,6 @@ SHAPES = [
 def arguments(function, shape, rng, dtype):
     count = function.__code__.co_argcount
     return [rng.normal(size=shape if n == 0 else shape[-1:]).astype(dtype) for n in range(count)]
-
-
-def leaves(value):
-    return list(value) if isinstance(value, tuple) else [value]
-
-
-def launches(program, *specs, target="spirv:opencl3.0"):
-    plan = program.lower(*specs, target=target).artifact.program.plan
-    return sum(step[0] == "launch" for step in json.loads(plan.steps)["steps"])
 
 
 CASES = [(f, s) for f in (softmax, several) for s in SHAPES]

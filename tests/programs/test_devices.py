@@ -10,7 +10,7 @@ import pytest
 
 import pykern as pk
 from pykern.tools.cli import main
-from tests.programs.test_against_python import CASES, leaves
+from tests.cases.python_programs import CASES, leaves
 from tests.programs.test_jit import heat, heat_numpy
 
 over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pykern.errors import LaunchError
-from tests.programs.texts import TextProgram, elementwise, program
+from tests.cases.program_texts import TextProgram, elementwise, program
 
 
 def chain(length: int) -> str:

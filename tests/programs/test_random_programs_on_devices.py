@@ -20,9 +20,9 @@ from pykern.lowering.record import Recorder
 from pykern.program.device import DevicePlan
 from pykern.runtime.registry import opened
 from pykern.runtime.stream import default_stream
-from tests.passes.autodiff_texts import function
-from tests.passes.test_autodiff_raised_fuzz import N, Writer, X
-from tests.programs.texts import _CONTEXT, TextProgram
+from tests.cases.program_texts import _CONTEXT, TextProgram
+from tests.cases.random_tensor_programs import N, Writer, X
+from tests.cases.tensor_texts import function
 
 over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)
 FIRST = int(os.environ.get("PYKERN_FUZZ_SEED", "40"))

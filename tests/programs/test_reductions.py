@@ -7,7 +7,7 @@ import pytest
 
 import pykern as pk
 from pykern.runtime.cpu_table import get_num_threads, set_num_threads
-from tests.programs.texts import TextProgram, program
+from tests.cases.program_texts import TextProgram, program
 
 
 def reduction(kind: str, result: str, maps: str, loops: str, body: str, start: str = "0.0") -> str:

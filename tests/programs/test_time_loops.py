@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.programs.texts import TextProgram, elementwise, program
+from tests.cases.program_texts import TextProgram, elementwise, program
 
 LOOP = """
   %c0 = arith.constant 0 : index

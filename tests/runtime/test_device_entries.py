@@ -16,7 +16,7 @@ from pykern.errors import DeviceError, LaunchError, UsedAfterFree
 from pykern.launching import device_entries
 from pykern.runtime import registry
 from pykern.runtime.launchable import SUPPORTED
-from tests.kernels.adapted import code_is_there
+from tests.cases.adapted import code_is_there
 from tests.runtime.fake_bindings import Machine, Result, fake_cuda
 
 pytestmark = pytest.mark.skipif(not SUPPORTED, reason="calls go through Python in this build of CPython")

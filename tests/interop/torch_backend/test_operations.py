@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pykern.pytest_plugin import need_package
-from tests.fuzz.count import FULL, PROGRAMS
+from tests.cases.count import FULL, PROGRAMS
 
 torch = need_package("torch")
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from pykern.pytest_plugin import need_package
-from tests.fuzz.seeds import seeds
+from tests.cases.seeds import seeds
 
 torch = need_package("torch")
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pykern.passes.autodiff.rules import table
-from tests.passes.autodiff_programs import Program, assert_differences, inner
-from tests.passes.autodiff_texts import function, generic, tensor
+from tests.autodiff.tensor_programs import Program, assert_differences, inner
+from tests.cases.tensor_texts import function, generic, tensor
 
 N = 9
 V = tensor(N)

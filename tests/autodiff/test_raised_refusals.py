@@ -12,7 +12,7 @@ from pykern.passes.autodiff.tensor.reverse import Reverse
 from pykern.passes.autodiff.tensor.schedule import least_steps, schedule
 from pykern.passes.framework import Pass, run_pass
 from pykern.passes.registry import parse_pipeline
-from tests.passes.autodiff_texts import function, generic, pointwise, tensor, time_loop
+from tests.cases.tensor_texts import function, generic, pointwise, tensor, time_loop
 
 V = tensor(6)
 AT = ' loc("model.py":12:4)'

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.passes.autodiff_programs import Program
-from tests.passes.autodiff_texts import (
+from tests.autodiff.tensor_programs import Program
+from tests.cases.tensor_texts import (
     ADD,
     conv1d,
     full,

@@ -7,6 +7,10 @@ import pytest
 
 import pykern as pk
 
+over_devices = pytest.mark.parametrize(
+    "device", ["cpu", "python", "opencl", "vulkan", "cuda", "rocm"], indirect=True
+)
+
 
 @pk.kernel
 def waves(y, x):
@@ -25,6 +29,7 @@ def derivative(x: np.ndarray, seed: np.ndarray) -> np.ndarray:
     return dx
 
 
+@over_devices
 @pytest.mark.parametrize("level", ["auto", "direct"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_stencil(dtype, level, device, rng):

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from tests.passes.autodiff_programs import Program, check, return_only
-from tests.passes.autodiff_texts import function, heat_step, pointwise, tensor, time_loop
+from tests.autodiff.tensor_programs import Program, check, return_only
+from tests.cases.tensor_texts import function, heat_step, pointwise, tensor, time_loop
 
 V = tensor(6)
 

@@ -22,7 +22,7 @@ from pykern.lowering.llvm.raised import raised_pipeline
 from pykern.lowering.record import Recorder
 from pykern.passes.framework import Upstream
 from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
-from tests.passes.jit import Compiled, _cells
+from tests.cases.jit import Compiled, _cells
 
 LOWERING = (
     Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),

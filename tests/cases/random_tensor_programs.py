@@ -1,23 +1,13 @@
-"""Random tensor programs: reverse against forward mode, and forward mode against differences."""
+"""Random programs on tensors of one shape, as text of linalg.
+
+Comes in: a seed. Goes out: statements, of which each new value may be read by those that follow.
+"""
 
 from __future__ import annotations
 
 import random
 
-import pytest
-
-from tests.passes.autodiff_programs import Program, check
-from tests.passes.autodiff_texts import (
-    ADD,
-    cut,
-    full,
-    function,
-    generic,
-    pointwise,
-    reduced,
-    tensor,
-    with_rows,
-)
+from tests.cases.tensor_texts import ADD, cut, full, generic, pointwise, reduced, tensor, with_rows
 
 N = 4
 X = tensor(N, N)
@@ -171,15 +161,3 @@ class Writer:
         test = f"{result}_v = tensor.extract {self.some(values)}[%i0, %i0] : {X}\n"
         test += f"{result}_c = arith.cmpf ogt, {result}_v, %zero : f64\n"
         return test + f"{result} = scf.if {result}_c -> ({X}) {{\n{sides[0]}}} else {{\n{sides[1]}}}\n"
-
-
-@pytest.mark.parametrize("seed", [*range(20), 131])
-def test_random_programs(seed, rng):
-    writer = Writer(seed)
-    values = ["%x", "%w"]
-    text = writer.statements(values, 8, 2)
-    checkpoint = ("all", "every(2)", "binomial(2)")[seed % 3]
-    results = [f"{values[-1]}: {X}", f"{values[-3]}: {X}"]
-    program = Program(function(f"%x: {X}, %w: {X}", text, results), (0, 1), checkpoint)
-    arguments = list(rng.standard_normal((2, N, N)))
-    check(program, arguments, rng, dot_tolerance=1e-11)

@@ -9,8 +9,8 @@ from mlir._mlir_libs._mlirDialectsLinalg import isa_contraction_op
 
 from pykern.passes.autodiff.tensor.functions import name_of
 from pykern.passes.kernels import find
-from tests.passes.autodiff_programs import Program, check, functions
-from tests.passes.autodiff_texts import (
+from tests.autodiff.tensor_programs import Program, check, functions
+from tests.cases.tensor_texts import (
     ADD,
     conv1d,
     cut,
