@@ -18,7 +18,14 @@ from typing import Any
 import numba
 import numpy as np
 
-_NAMES = {"exp": "math.exp", "sqrt": "math.sqrt", "f32": "np.float32", "f64": "np.float64", "i32": "np.int32"}
+_NAMES = {
+    "exp": "math.exp",
+    "sqrt": "math.sqrt",
+    "f32": "np.float32",
+    "f64": "np.float64",
+    "i32": "np.int32",
+    "u8": "np.uint8",
+}
 
 
 class _Statements(ast.NodeTransformer):

@@ -13,11 +13,12 @@ Arrays = tuple[np.ndarray, ...]
 
 @dataclass(frozen=True)
 class Form:
-    """One way of writing a computation: a kernel, its index space, and what it is given behind the arrays."""
+    """One way of writing a computation: a kernel, its index space, and what it is given behind the arrays; or an array
+    program, which has no index space and is given all arrays but the first, which is what it returns."""
 
     name: str
     kernel: Any
-    space: Callable[..., Any]
+    space: Callable[..., Any] | None
     extra: Callable[..., tuple]
 
 
@@ -30,9 +31,9 @@ class Computation:
     forms: list[Form] = field(default_factory=list)
 
     def form(
-        self, space: Callable[..., Any], extra: Callable[..., tuple] = lambda *_: ()
+        self, space: Callable[..., Any] | None, extra: Callable[..., tuple] = lambda *_: ()
     ) -> Callable[[Any], Any]:
-        """A decorator that adds a kernel, named `<computation>_<form>`."""
+        """A decorator that adds a kernel, or with no `space` a program, named `<computation>_<form>`."""
 
         def add(kernel: Any) -> Any:
             self.forms.append(Form(kernel.__name__.split("_", 1)[1], kernel, space, extra))

@@ -31,6 +31,7 @@ from pykern.passes.kernel.delinearise import Delinearise
 from pykern.passes.kernel.drop_stop_gradient import DropStopGradient
 from pykern.passes.kernel.expand_ndrange import ExpandNdrange
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
+from pykern.passes.kernel.items_from_loops import ItemsFromLoops
 from pykern.passes.kernel.limit_time import LimitTime
 from pykern.passes.kernel.narrow_indices import NarrowIndices
 from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
@@ -69,6 +70,7 @@ OWN: tuple[type[Pass], ...] = (
     Forward,
     ForwardKernel,
     HoistAtomics,
+    ItemsFromLoops,
     LimitTime,
     MaskShortRows,
     NarrowIndices,

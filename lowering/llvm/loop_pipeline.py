@@ -21,6 +21,7 @@ from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.kernel.delinearise import Delinearise
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
+from pykern.passes.kernel.items_from_loops import ItemsFromLoops
 from pykern.passes.kernel.narrow_indices import NarrowIndices
 from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
 from pykern.passes.kernel.promote_cells import PromoteCells
@@ -84,6 +85,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             Delinearise(),  # before divisions look different
             Upstream("canonicalize,cse"),
             TightenBounds(),  # guards of all there is become loop bounds: they have no rims
+            ItemsFromLoops(),  # when guards are gone; what follows looks at loops over work-items
             SplitEdges(),  # before lanes, which take no branches and no indices that clamp
             Upstream("canonicalize,cse"),
             ShiftDivisions(),  # before lanes, which do not divide integers

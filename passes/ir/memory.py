@@ -132,6 +132,13 @@ def whole(value: ir.Value) -> ir.Value:
     return value
 
 
+def has_one_name(memory: ir.Value) -> bool:
+    """Whether no op makes a view of the memory."""
+    return not any(
+        isinstance(r.type, ir.MemRefType) for use in memory.uses for r in use.owner.operation.results
+    )
+
+
 def is_dense(value: ir.Value) -> bool:
     """Whether elements lie one behind the other, the last index fastest; a scalar does."""
     if not isinstance(value.type, ir.MemRefType):

@@ -20,7 +20,7 @@ from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import remake
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import When
-from pykern.passes.ir.memory import ancestor_in
+from pykern.passes.ir.memory import ancestor_in, has_one_name
 from pykern.passes.ir.values import is_argument, is_inside
 from pykern.passes.kernels import find, is_constant, named, terminator
 from pykern.passes.remarks import remark
@@ -111,7 +111,7 @@ def _cells(loop: ir.Operation) -> list[Cell]:
         accesses = [op for op in inside if op.name in _AT and op.operands[_AT[op.name]] == memory]
         cells = list(dict.fromkeys(_cell(op) for op in accesses))
         fixed = not any(is_inside(index, loop) for cell in cells for index in cell)
-        known = fixed and is_argument(memory) and _has_one_name(memory) and _differ(cells)
+        known = fixed and is_argument(memory) and has_one_name(memory) and _differ(cells)
         if known and all(_is_carried(cell, accesses, loop) for cell in cells):
             found += cells
     return found
@@ -119,12 +119,6 @@ def _cells(loop: ir.Operation) -> list[Cell]:
 
 def _cell(op: ir.Operation) -> Cell:
     return tuple(op.operands)[_AT[op.name] :]
-
-
-def _has_one_name(memory: ir.Value) -> bool:
-    return not any(
-        isinstance(r.type, ir.MemRefType) for use in memory.uses for r in use.owner.operation.results
-    )
 
 
 def _differ(cells: list[Cell]) -> bool:
