@@ -6,6 +6,7 @@ from pykern.data.source import KernelOptions
 from pykern.passes.framework import Pass, Pipeline, Upstream
 from pykern.passes.kernel.check_bounds import CheckBounds
 from pykern.passes.kernel.check_nans import CheckNans
+from pykern.passes.kernel.count_loops import CountLoops
 from pykern.passes.kernel.drop_stop_gradient import DropStopGradient
 from pykern.passes.kernel.limit_time import LimitTime
 from pykern.passes.kernel.reuse_loads import ReuseLoads
@@ -20,6 +21,7 @@ def kern_pipeline(options: KernelOptions, derivatives: tuple[Pass, ...] = ()) ->
         # before `cse`, which takes the square of what is left of them; where each store is checked all stay
         passes.append(ReuseLoads(stores=not options.debug))
         passes.append(Upstream("canonicalize,cse"))  # the frontend writes what is easy to write
+        passes.append(CountLoops())  # before derivatives and raising, which read loops
         if step is not None:
             passes.append(step)  # wants clean code, and leaves what nobody needs
     passes.insert(-1, DropStopGradient())  # before the last look at common subexpressions

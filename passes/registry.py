@@ -27,6 +27,7 @@ from pykern.passes.autodiff.tensor.reverse import Reverse
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
 from pykern.passes.kernel.check_bounds import CheckBounds
 from pykern.passes.kernel.check_nans import CheckNans
+from pykern.passes.kernel.count_loops import CountLoops
 from pykern.passes.kernel.delinearise import Delinearise
 from pykern.passes.kernel.drop_stop_gradient import DropStopGradient
 from pykern.passes.kernel.expand_ndrange import ExpandNdrange
@@ -61,6 +62,7 @@ LARGEST = 2**62
 OWN: tuple[type[Pass], ...] = (
     CheckBounds,
     CheckNans,
+    CountLoops,
     DropStopGradient,
     ExpandFp8,
     ExpandIntegerPower,

@@ -92,3 +92,42 @@ func.func @stays(%o: memref<?x?xf32>, %x: f32, %y: f32, %lo: index, %hi: index, 
   }
   return
 }
+
+// A test in a loop of the work-item's own: the interior is where it holds for all iterations, of any length.
+
+// CHECK-LABEL: func.func @filter
+// CHECK: %[[LENGTH:.*]] = memref.dim %arg2
+// CHECK: scf.for %{{.*}} = %c0 to %c2
+// CHECK:   scf.for
+// CHECK:     scf.for
+// CHECK:       scf.if
+// CHECK: scf.for
+// CHECK:   scf.for %{{.*}} = %c0 to %[[LENGTH]]
+// CHECK-NOT: scf.if
+// CHECK:   } {kern.items}
+func.func @filter(%o: memref<?xf32>, %t: memref<?xf32>, %w: memref<?xf32>, %lo: index, %hi: index) attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %n = memref.dim %t, %c0 : memref<?xf32>
+  %l = memref.dim %w, %c0 : memref<?xf32>
+  scf.for %i = %lo to %hi step %c1 {
+    %s = scf.for %a = %c0 to %l step %c1 iter_args(%sum = %zero) -> (f32) {
+      %shifted = arith.addi %i, %a : index
+      %at = arith.subi %shifted, %c1 : index
+      %below = arith.cmpi sge, %at, %c0 : index
+      %above = arith.cmpi slt, %at, %n : index
+      %inside = arith.andi %below, %above : i1
+      %x = scf.if %inside -> f32 {
+        %y = memref.load %t[%at] : memref<?xf32>
+        scf.yield %y : f32
+      } else {
+        scf.yield %zero : f32
+      }
+      %next = arith.addf %sum, %x : f32
+      scf.yield %next : f32
+    }
+    memref.store %s, %o[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}

@@ -7,6 +7,7 @@ index can notice.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from mlir import ir
@@ -52,13 +53,16 @@ class Affine:
         return self.coefficient == 0 and not self.terms
 
 
-def affine_of(value: ir.Value, loop: ir.Operation) -> Affine | None:
+def affine_of(value: ir.Value, loop: ir.Operation, inner: Container[ir.Value] = ()) -> Affine | None:
     """`value` as a function of `loop`'s induction variable, None where it is not affine.
 
-    Invariant ops within the loop that a term needs are moved in front of it.
+    Invariant ops within the loop that a term needs are moved in front of it. Values of `inner`, such as variables of
+    loops inside, are terms as they are.
     """
     if value == loop.opview.induction_variable:
         return Affine(coefficient=1)
+    if value in inner:
+        return Affine(terms=((1, value),))
     if not _is_wide(value.type):
         return None
     number = is_constant(value)
@@ -66,18 +70,18 @@ def affine_of(value: ir.Value, loop: ir.Operation) -> Affine | None:
         return Affine(constant=number)
     op = defining(value)
     if op is not None and is_inside(value, loop):
-        combined = _combine(op, loop)
+        combined = _combine(op, loop, inner)
         if combined is not None:
             return combined
     return Affine(terms=((1, value),)) if hoist(value, loop) else None
 
 
-def _combine(op: ir.Operation, loop: ir.Operation) -> Affine | None:
+def _combine(op: ir.Operation, loop: ir.Operation, inner: Container[ir.Value]) -> Affine | None:
     if op.name == "arith.index_cast":
-        return affine_of(op.operands[0], loop)
+        return affine_of(op.operands[0], loop, inner)
     if op.name not in ("arith.addi", "arith.subi", "arith.muli"):
         return None
-    left, right = (affine_of(operand, loop) for operand in op.operands)
+    left, right = (affine_of(operand, loop, inner) for operand in op.operands)
     if left is None or right is None:
         return None
     if op.name == "arith.addi":

@@ -17,6 +17,7 @@ from pykern.passes.analysis.cost_model.lengths import WIDEST_RIM
 from pykern.passes.ir.floor_division import floor_divisions
 from pykern.passes.ir.index_arithmetic import Affine, affine_of, hoist
 from pykern.passes.ir.values import defining, parent_of
+from pykern.passes.kernel.spans import Spans, extremes, spans_of
 from pykern.passes.kernels import find, is_constant
 
 _PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge")
@@ -71,45 +72,47 @@ class Edge:
 def edges_of(loop: ir.Operation, branches_only: bool) -> list[Edge]:
     """The edges that matter: an index of an access depends on them, or a branch; with `branches_only` a branch of the
     innermost loop over work-items."""
-    found = list(_comparisons(loop))
+    spans = spans_of(loop)
+    found = list(_comparisons(loop, spans))
     if not branches_only:
-        found += [*_clamps(loop), *_remainders(loop)]
+        found += [*_clamps(loop, spans), *_remainders(loop, spans)]
     return [edge for edge in found if _matters(edge.op.results[0], branches_only)]
 
 
-def _comparisons(loop: ir.Operation) -> Iterator[Edge]:
+def _comparisons(loop: ir.Operation, spans: Spans) -> Iterator[Edge]:
     for op in find(loop, lambda op: op.name == "arith.cmpi"):
         number = ir.IntegerAttr(op.attributes["predicate"]).value
-        line = _half_line(op, _PREDICATES[number], loop) if number < len(_PREDICATES) else None
+        line = _half_line(op, _PREDICATES[number], loop, spans) if number < len(_PREDICATES) else None
         if line is not None:
             yield Edge(op, (line,), line.truth, "a test of the edge")
 
 
-def _clamps(loop: ir.Operation) -> Iterator[Edge]:
+def _clamps(loop: ir.Operation, spans: Spans) -> Iterator[Edge]:
     for op in find(loop, lambda op: op.name in _CLAMPS):
-        line = _half_line(op, _CLAMPS[op.name], loop)
+        line = _half_line(op, _CLAMPS[op.name], loop, spans)
         if line is not None:
             yield Edge(op, (line,), op.operands[0 if line.truth else 1], "an index clamped to the edge")
 
 
-def _remainders(loop: ir.Operation) -> Iterator[Edge]:
+def _remainders(loop: ir.Operation, spans: Spans) -> Iterator[Edge]:
     for division in floor_divisions(loop):
-        dividend = affine_of(division.dividend, loop) if division.is_remainder else None
+        dividend = affine_of(division.dividend, loop, spans) if division.is_remainder else None
         if dividend is None or dividend.coefficient != 1 or not hoist(division.divisor, loop):
             continue
+        fixed, least, most = extremes(dividend, spans)
         period = ((1, division.divisor),)  # `(j + n - 1) % n` is `j - 1`, too
-        less = division.divisor if dividend.terms == period else None
-        if not dividend.terms or less is not None:
-            lines = _wrapped(dividend.constant, division.divisor, loop)
+        less = division.divisor if fixed.terms == period else None
+        if not fixed.terms or less is not None:
+            lines = _wrapped(fixed.constant, least, most, division.divisor, loop)
             if lines:
                 yield Edge(division.op, lines, division.dividend, "a periodic index", less)
 
 
-def _half_line(op: ir.Operation, predicate: str, loop: ir.Operation) -> HalfLine | None:
-    """Where ``operand 0 predicate operand 1`` has one outcome."""
+def _half_line(op: ir.Operation, predicate: str, loop: ir.Operation, spans: Spans) -> HalfLine | None:
+    """Where ``operand 0 predicate operand 1`` has one outcome, whatever the variables of loops inside are."""
     if not isinstance(op.operands[0].type, ir.IndexType):
         return None
-    left, right = (affine_of(operand, loop) for operand in op.operands)
+    left, right = (affine_of(operand, loop, spans) for operand in op.operands)
     if left is None or right is None:
         return None
     difference = left - right
@@ -117,11 +120,14 @@ def _half_line(op: ir.Operation, predicate: str, loop: ir.Operation) -> HalfLine
         difference, predicate = difference * -1, _MIRRORED.get(predicate, predicate)
     if difference.coefficient != 1:
         return None
-    bound = Affine(0, difference.terms, difference.constant) * -1
+    fixed, least, most = extremes(difference, spans)
+    bound = Affine(0, fixed.terms, fixed.constant) * -1
     place = _place(bound, loop)
     if place is None:
         return None
     is_lower, is_short = place
+    reach = least if is_lower else most
+    bound, is_short = bound - reach, is_short and reach.is_number
     if predicate in ("eq", "ne"):
         return HalfLine(bound + _ONE if is_lower else bound, is_lower, predicate == "ne", is_short)
     if predicate in ("sgt", "sle"):
@@ -129,15 +135,20 @@ def _half_line(op: ir.Operation, predicate: str, loop: ir.Operation) -> HalfLine
     return HalfLine(bound, is_lower, (predicate == "sge") is is_lower, is_short)
 
 
-def _wrapped(offset: int, divisor: ir.Value, loop: ir.Operation) -> tuple[HalfLine, ...]:
-    """Where ``0 <= iv + offset < divisor``, which also says that the divisor is not 0."""
+def _wrapped(
+    offset: int, least: Affine, most: Affine, divisor: ir.Value, loop: ir.Operation
+) -> tuple[HalfLine, ...]:
+    """Where ``0 <= iv + offset + inner < divisor``, which also says that the divisor is not 0."""
     number = is_constant(divisor)
     length = Affine(terms=((1, divisor),)) if number is None else Affine(constant=number)
     bounds = Affine(constant=-offset), length - Affine(constant=offset)
     places = [_place(bound, loop) for bound in bounds]
     if [place and place[0] for place in places] != [True, False]:
         return ()
-    return HalfLine(bounds[0], True, True, True), HalfLine(bounds[1], False, True, True)
+    return (
+        HalfLine(bounds[0] - least, True, True, least.is_number),
+        HalfLine(bounds[1] - most, False, True, most.is_number),
+    )
 
 
 def _place(bound: Affine, loop: ir.Operation) -> tuple[bool, bool] | None:

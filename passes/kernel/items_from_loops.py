@@ -74,7 +74,7 @@ class ItemsFromLoops(Pass):
         """Mark the innermost loop that will do."""
         loop, best = _only_writer(items), None
         while loop is not None and is_constant(loop.operands[2]) == 1 and _is_independent(loop):
-            if _is_worth_it(loop) and _gain(loop, loop) > _gain(loop, items):
+            if _is_worth_it(loop) and _gain(loop, loop) > max(0, _gain(loop, items)):
                 best = loop
             loop = _only_writer(loop)
         if best is None or not self._is_long(best, items):
@@ -87,9 +87,9 @@ class ItemsFromLoops(Pass):
     def _is_long(self, loop: ir.Operation, items: ir.Operation) -> bool:
         """Whether the loop is long enough, if need be by a copy of all loops for where it is not."""
         lower, upper = list(loop.operands)[:2]
-        numbers = is_constant(lower), is_constant(upper)
-        if None not in numbers:
-            return numbers[1] - numbers[0] >= self.least
+        first, end = is_constant(lower), is_constant(upper)
+        if first is not None and end is not None:
+            return end - first >= self.least
         if (
             not hoist(lower, items)
             or not hoist(upper, items)
@@ -162,11 +162,13 @@ def _move(value: ir.Value, loop: ir.Operation) -> int | None:
     if not is_inside(value, loop):
         return 0
     if is_argument(value):
-        return 0 if value.owner.owner.opview.induction_variable == value else None
+        return 0 if value == value.owner.arguments[0] else None
     op = value.owner.operation
     moves = [_move(operand, loop) for operand in op.operands]
-    if op.name in ("arith.addi", "arith.subi") and None not in moves:
-        return moves[0] + moves[1] if op.name == "arith.addi" else moves[0] - moves[1]
+    if not len(op.regions) and not any(move != 0 for move in moves):
+        return 0
     if op.name == "arith.index_cast":
         return moves[0]
-    return 0 if not len(op.regions) and not any(move != 0 for move in moves) else None
+    if op.name not in ("arith.addi", "arith.subi") or moves[0] is None or moves[1] is None:
+        return None
+    return moves[0] + moves[1] if op.name == "arith.addi" else moves[0] - moves[1]

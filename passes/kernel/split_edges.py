@@ -31,7 +31,8 @@ class SplitEdges(Pass):
     In:  kernels as loops over work-items, the innermost marked `kern.items`; where it pays, of at most `ops` ops.
     Out: of the innermost loop, where an index or a branch depends on an edge, and of the loops around it, where a
          branch does: the interior, with outcomes in place of clamps, remainders and comparisons, and one loop for both
-         rims, which is what it was. Each loop is written out once more at most.
+         rims, which is what it was. Where loops of the work-item take part (`i + a >= 0`), the interior is where the
+         outcome is the same for all their iterations. Each loop is written out once more at most.
     """
 
     name: ClassVar[str] = "kern-split-edges"
