@@ -125,12 +125,13 @@ class CustomValue:
 
 @dataclass(frozen=True)
 class RangeValue:
-    """``range(...)``; `unroll` asks for one copy of the body per value."""
+    """``range(...)``; `unroll` asks for one copy of the body per value, `is_asked` says that the user did."""
 
     start: Scalar
     stop: Scalar
     step: Scalar
     unroll: bool = False
+    is_asked: bool = True
 
 
 @dataclass(frozen=True)

@@ -115,10 +115,10 @@ def method(t: ProgramTranslator, node: ast.Call, bound: BoundMethod, args: list,
 
 
 def _range(t: ProgramTranslator, node: ast.Call, name: str) -> Value:
-    """``range`` of known bounds is unrolled, ``pk.range`` never is."""
+    """``range`` of known bounds is unrolled, but for some long ones; ``pk.range`` never is."""
     made = t.range_value(node)
     known = all(b.is_const for b in (made.start, made.stop, made.step))
-    return RangeValue(made.start, made.stop, made.step, unroll=known and name == "range")
+    return RangeValue(made.start, made.stop, made.step, unroll=known and name == "range", is_asked=False)
 
 
 def _mathematics(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:

@@ -49,6 +49,7 @@ from pykern.frontend.program.flow import (
     unify,
     zeros_like,
 )
+from pykern.frontend.program.long_loops import keeps_numbers_open, may_stay
 from pykern.frontend.program.sharing import Running
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import RangeValue, Scalar, Undefined, Value, describe
@@ -110,7 +111,8 @@ class Made:
 
 
 def for_loop(t: ProgramTranslator, node: ast.For) -> None:
-    """``for``: over pk.range a loop in the IR; over anything known when compiling, one copy of the body each."""
+    """``for``: over pk.range a loop in the IR; over anything known when compiling, one copy of the body each, but for
+    long loops that may stay."""
     first = len(t.views)
     iterated = t.expression(node.iter)
     if isinstance(iterated, RangeValue) and not iterated.unroll:
@@ -123,10 +125,32 @@ def for_loop(t: ProgramTranslator, node: ast.For) -> None:
         items = constant_items(t, node, iterated)
     else:
         items = t.items(node.iter, iterated)
-    loop = Running(items, frozenset().union(*t.views[first:]), t.frame, len(t.journal))
+    views = frozenset().union(*t.views[first:])
+    if isinstance(iterated, RangeValue) and _may_stay(t, node, iterated):
+        _copies(t, node, items[:1], views)  # of the first one, which shows what the names become
+        if keeps_numbers_open(node, t.names):
+            t.has_kept_loops = True
+            _scf_for(t, node, RangeValue(items[1], iterated.stop, iterated.step))
+            return
+        items = items[1:]
+    _copies(t, node, items, views)
+
+
+def _copies(t: ProgramTranslator, node: ast.For, items: list[Value], views: frozenset[int]) -> None:
+    loop = Running(items, views, t.frame, len(t.journal))
     t.running.append(loop)
     unrolled(t, node, loop)
     t.running.pop()
+
+
+def _may_stay(t: ProgramTranslator, node: ast.For, r: RangeValue) -> bool:
+    """Whether a loop over known numbers may stay a loop."""
+    return (
+        t.may_keep_loops
+        and not r.is_asked
+        and not node.exit_flags  # type: ignore[attr-defined]
+        and may_stay(node, r, t.names)
+    )
 
 
 def _scf_for(t: ProgramTranslator, node: ast.For, r: RangeValue) -> None:

@@ -16,7 +16,7 @@ from mlir.dialects import func
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import DICT, ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, leaves
 from pykern.dialect import attributes as kern
-from pykern.errors import KernelSyntaxError, KernelTypeError
+from pykern.errors import KernelError, KernelSyntaxError, KernelTypeError
 from pykern.frontend import captured
 from pykern.frontend.casts import mlir_type
 from pykern.frontend.desugar import RESULT, Desugarer, always_returns
@@ -48,9 +48,19 @@ def build_program(source: ProgramSource, gradient: Gradient | None = None) -> ir
 
 
 def _built(source: ProgramSource, gradient: Gradient | None, cuts: bool) -> ir.Module:
-    """The module; `cuts`: tiles of fixed sizes are cut in loops."""
-    parsed = parse_function(source.function)
+    """The module; `cuts`: tiles of fixed sizes are cut in loops. Where a long loop cannot stay one, copies are made."""
     t = ProgramTranslator(source, gradient=gradient, build=build_program)
+    try:
+        return _translated(t, source, cuts)
+    except KernelError:
+        if not t.has_kept_loops:
+            raise
+    copies = ProgramTranslator(source, gradient=gradient, build=build_program, may_keep_loops=False)
+    return _translated(copies, source, cuts)
+
+
+def _translated(t: ProgramTranslator, source: ProgramSource, cuts: bool) -> ir.Module:
+    parsed = parse_function(source.function)
     t.frames.append(Frame(parsed, Environment(captures=captured.values(source.function.captures))))
     with t.location(parsed.node):
         t.module = module = ir.Module.create()

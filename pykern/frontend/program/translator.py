@@ -104,6 +104,9 @@ class ProgramTranslator(Displays):
     kernels: dict[KernelSource, tuple[str, list[bool]]] = field(default_factory=dict)
     journal: list[Writes] = field(default_factory=list)
     gradient: Gradient | None = None
+    may_keep_loops: bool = True
+    """Whether long loops over `range` may stay loops; `has_kept_loops` says that one did."""
+    has_kept_loops: bool = False
     structures: int = 0
     """So many dicts and lists have been made."""
     views: list[frozenset[int]] = field(default_factory=list)
