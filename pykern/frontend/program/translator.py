@@ -43,7 +43,7 @@ from pykern.frontend.program.flow import cells
 from pykern.frontend.program.sharing import Running
 from pykern.frontend.program.tensors import Extent, extract, extract_slice, from_scalar, strong
 from pykern.frontend.program.tile_lengths import length_value, refuse
-from pykern.frontend.program.values import BoundMethod, Cell, DictMethod, DictValue, LocalFunction
+from pykern.frontend.program.values import BoundMethod, Cell, DictMethod, DictValue, LocalFunction, Writes
 from pykern.frontend.translation import Frame
 from pykern.frontend.values import (
     CustomValue,
@@ -61,14 +61,6 @@ from pykern.frontend.values import (
 from pykern.types import DType, bool_, weak_int
 
 _KINDS = "buif"
-
-
-@dataclass
-class Writes:
-    """Arrays written since a place: what they held there. `start` tells older arrays from newer ones."""
-
-    start: int
-    before: dict[Cell, ir.Value] = field(default_factory=dict)
 
 
 Gradient = Callable[[ir.Module, ProgramSource, "list[ir.Value]", ir.Module], "tuple[Any, list[ir.Value]]"]

@@ -170,3 +170,11 @@ def with_parts(value: Structure, made: list[Value]) -> Structure:
     if isinstance(value, DictValue):
         return replace(value, items=tuple(zip((key for key, _ in value.items), made, strict=True)))
     return replace(value, items=tuple(made))
+
+
+@dataclass
+class Writes:
+    """Arrays written since a place: what they held there. `start` tells older arrays from newer ones."""
+
+    start: int
+    before: dict[Cell, ir.Value] = field(default_factory=dict)
