@@ -11,7 +11,7 @@ from typing import Any
 
 from pykern.torch.backend.framework import Node, Tensor, aten
 from pykern.torch.backend.ops import COMPOSITE, FREE, LONG
-from pykern.torch.backend.writer import NotTaken
+from pykern.torch.backend.writer import NotTaken, argument
 
 LEAST = 2
 """Operations that compute, from which on a part is a program."""
@@ -21,17 +21,34 @@ ROWS = 128
 """Rows of a product from which on it pays to lay out a transposed right factor, such as the weights of a layer."""
 SMALL_FACTOR = 1 << 16
 """Elements of a transposed right factor up to which it is laid out in no time that counts."""
+SHORT_ROW = 32
+"""Elements of a last axis from which on programs put tensors together row by row as fast as PyTorch copies them."""
+CACHED = range(1 << 12, 1 << 21)
+"""Elements of a tensor that is copied in the cache: a smaller one costs a call, a larger one its way to memory."""
 
 
 def check_cost(node: Node, values: Any) -> None:
     """Raise `NotTaken` where PyTorch does an operation faster, whatever is computed around it. `values` gives the
     lengths and strides of a node."""
-    if node.target not in (aten.mm.default, aten.addmm.default):
-        return
+    if node.target in (aten.mm.default, aten.addmm.default):
+        _check_product(node, values)
+    if node.target is aten.cat.default:
+        _check_concatenation(values(node), argument(node, 1, "dim", 0))
+
+
+def _check_product(node: Node, values: Any) -> None:
     left, right = (values(each) for each in node.args[-2:])
     is_transposed = right.stride(0) < right.stride(1)
     if is_transposed and left.shape[0] < ROWS and right.numel() > SMALL_FACTOR:
         raise NotTaken(f"a product of fewer than {ROWS} rows by a large factor that is transposed")
+
+
+def _check_concatenation(made: Tensor, dim: int) -> None:
+    """Along the last axis rows become longer; along another one that is not the first PyTorch copies whole blocks."""
+    if dim % made.dim() in (0, made.dim() - 1) or made.shape[-1] >= SHORT_ROW:
+        return
+    if made.numel() in CACHED:
+        raise NotTaken("tensors of short rows, which PyTorch puts together as blocks")
 
 
 def is_profitable(part: list[Node], values: Any) -> bool:

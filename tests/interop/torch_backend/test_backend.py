@@ -144,3 +144,16 @@ def test_few_rows_by_large_weights_stay_in_torch():
     assert "aten.addmm.default" in in_torch(few) and taken(few) == 2
     assert taken(many) == 3
     assert taken(compared(lambda x, w: (x @ w).relu(), torch.randn(4, 300), torch.randn(300, 300))) == 2
+
+
+def test_short_rows_are_put_together_in_torch():
+    """As blocks, where they are in the cache; long rows, and few, are put together in the program."""
+
+    def joined(x):
+        return torch.cat((x.exp() * 2, x.tanh() + 1), 1)
+
+    short, long, few = (
+        compared(joined, torch.randn(shape)) for shape in ((4, 64, 6, 6), (4, 8, 4, 64), (1, 4, 2, 2))
+    )
+    assert "aten.cat.default" in in_torch(short) and taken(short) == 4
+    assert taken(long) == taken(few) == 5

@@ -21,8 +21,11 @@ def _lengths(value: Any, rank: int, default: tuple[int, ...]) -> tuple[int, ...]
     return given * rank if len(given) == 1 else given
 
 
-def _windows(w: Writer, node: Node, rank: int, around: str) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
-    """The tensor with `around` at its rim, sizes of windows and the steps between them."""
+def _windows(
+    w: Writer, node: Node, rank: int, around: str, least: tuple[int, ...] = ()
+) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+    """The tensor with `around` at its rim, sizes of windows and the steps between them. `least` lengths are reached by
+    a wider rim at the end."""
     x = node.args[0]
     size = _lengths(argument(node, 1, "kernel_size"), rank, ())
     step = _lengths(argument(node, 2, "stride"), rank, size)
@@ -30,11 +33,12 @@ def _windows(w: Writer, node: Node, rank: int, around: str) -> tuple[str, tuple[
     dtype = w.dtype(x)
     if not dtype.is_floating_point or max(size) > MOST_LENGTH:
         raise NotTaken("a window of integers, or a large one")
-    if not any(padding):
-        return w.name(x), size, step
     shape = w.shape(x)
     ahead = len(shape) - rank
-    wider = (*shape[:ahead], *(n + 2 * p for n, p in zip(shape[ahead:], padding, strict=True)))
+    whole = [n + 2 * p for n, p in zip(shape[ahead:], padding, strict=True)]
+    wider = (*shape[:ahead], *map(max, whole, least or whole))
+    if wider == shape:
+        return w.name(x), size, step
     padded = w.let("padded", f"pk.full({wider!r}, {around}, dtype=pk.{TYPES[dtype]})")
     inside = [f"{p}:{p + n}" for n, p in zip(shape[ahead:], padding, strict=True)]
     w.lines.append(f"{padded}[..., {', '.join(inside)}] = {w.name(x)}")
@@ -69,13 +73,15 @@ def _joined(
 
 def _largest(rank: int) -> Rule:
     def rule(w: Writer, node: Node) -> tuple[str, str]:
-        if argument(node, 5, "ceil_mode", False):
-            raise NotTaken("windows beyond the rim")
         if any(user.target is not operator.getitem or user.args[1] != 0 for user in node.users):
             raise NotTaken("the places of the largest elements are needed")
-        name, size, step = _windows(w, node, rank, "-inf")
         made = w.value(node)[0].shape[-rank:]
         gap = _lengths(argument(node, 4, "dilation"), rank, (1,) * rank)
+        size = _lengths(argument(node, 1, "kernel_size"), rank, ())
+        step = _lengths(argument(node, 2, "stride"), rank, size)
+        reach = [(n - 1) * s + (k - 1) * g + 1 for n, s, k, g in zip(made, step, size, gap, strict=True)]
+        # In ceil mode the last windows go beyond the rim.
+        name, size, step = _windows(w, node, rank, "-inf", tuple(reach))
         return _joined(w, name, size, step, tuple(made), "pk.maximum({}, {})", gap), "0"
 
     return rule
