@@ -19,6 +19,7 @@ from pykern.data.source import (
     KernelOptions,
     KernelSource,
     LaunchSpec,
+    is_tiled,
 )
 from pykern.data.target import CPU, Target, parse
 from pykern.errors import LaunchError, NotRaisable, TargetError
@@ -171,6 +172,9 @@ class Raised:
 
 def raised(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Raised:
     """See `Kernel.raised`."""
+    if is_tiled(kernel.captured()[0]):
+        hint = 'k.lower(...).as_text("program") shows it'
+        return Raised(None, NotRaisable("a tile kernel is on whole arrays from the start", hint=hint))
     try:
         return Raised(lower(kernel, args, {**keywords, "target": "linalg"}), None)
     except NotRaisable as reason:

@@ -77,6 +77,10 @@ class TileLaunches:
 
     def lower(self, args: tuple, keywords: dict[str, Any]) -> Any:
         """Every stage of a launch. `keywords` are those of `Program.lower`, and those of a launch."""
+        if keywords.pop("debug", None):
+            raise LaunchError(
+                "debug= of a tile kernel is said where it is made", hint="write @pk.kernel(debug=True)"
+            )
         given = {name: keywords.pop(name) for name in ("target", "passes") if name in keywords}
         spaces, _, rest = self._asked(keywords)
         return self._program(spaces[0]).lower(*args, **rest, **given)

@@ -12,16 +12,14 @@ from typing import cast
 from mlir import ir
 from mlir.dialects import arith, func, tensor
 
-from pykern.compiler.kernel_launch import launching
+from pykern.compiler.kernel_launch import launching, tile_program
 from pykern.data.launch_bounds import failure
-from pykern.data.program_source import KernelLaunch, ProgramSource
+from pykern.data.program_source import KernelLaunch
 from pykern.data.source import Derivative, KernelSource, is_tiled
-from pykern.data.tiles import TileLaunch
 from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import NotDifferentiable, NotRaisable
 from pykern.frontend.kernel import argument_types, build_module
-from pykern.frontend.program import build_program
 from pykern.passes.autodiff.kernel.shadow_arguments import shadow_type
 from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.autodiff.tensor.reverse import reverse
@@ -77,13 +75,12 @@ def kernel_gradient(launch: KernelLaunch) -> ir.Module:
 
 def _tile_gradient(launch: KernelLaunch, primal: KernelSource, derivative: Derivative) -> ir.Module:
     """Of a tile kernel, which is on whole arrays already."""
-    asked = ProgramSource(primal.function, primal.parameters, primal.options, tiles=TileLaunch(launch.space))
     if primal.derivatives or derivative.mode != "reverse":
         raise NotDifferentiable(
             f"`{primal.function.name}` is a tile kernel, whose reverse derivative alone is taken",
             hint="launch it in a @pk.jit program, and differentiate that: pk.grad, pk.jvp, pk.hvp",
         )
-    module = build_program(asked)
+    module = tile_program(launch, primal)
     run_pass(InlineHelpers(), module)
     run_pass(Upstream("canonicalize,cse", bodies=True), module)
     program = cast(func.FuncOp, programs(module)[0].opview)

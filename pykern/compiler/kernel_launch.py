@@ -9,22 +9,33 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import bufferization, func
 
-from pykern.data.program_source import KernelLaunch
+from pykern.data.program_source import KernelLaunch, ProgramSource
+from pykern.data.source import KernelSource, is_tiled
+from pykern.data.tiles import TileLaunch
 from pykern.dialect import attributes as kern
 from pykern.dialect.launch import LaunchOp
 from pykern.frontend.kernel import build_module
+from pykern.frontend.program import build_program
 from pykern.passes.ir.argument_uses import argument_uses
 from pykern.passes.kernels import body, kernels
 
 
 def kernel_launch(launch: KernelLaunch) -> ir.Module:
     """The module of a launch that is not differentiated."""
+    if is_tiled(launch.source.function):
+        return tile_program(launch, launch.source)
     module = build_module(launch.source)
     kernel = next(kernels(module))
     attributes = launching(module, launch).operation.attributes
     attributes[kern.RESULT_TREE] = ir.StringAttr.get("null")
     kernel.attributes["sym_visibility"] = ir.StringAttr.get("private")
     return module
+
+
+def tile_program(launch: KernelLaunch, source: KernelSource) -> ir.Module:
+    """The module of a tile kernel's launch, which is an array program by itself. `source`: before derivatives."""
+    asked = ProgramSource(source.function, source.parameters, source.options, tiles=TileLaunch(launch.space))
+    return build_program(asked)
 
 
 def launching(module: ir.Module, launch: KernelLaunch) -> func.FuncOp:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.pytest_plugin import need_package
 
 DEVICES = ["python", "cpu", "opencl:0", "vulkan:0"]
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5, "float16": 4e-3, "bfloat16": 4e-2}
@@ -375,3 +376,23 @@ def test_a_func_takes_tiles(rng):
         o = np.zeros(6)
         sums(o, x, ndrange=6, device=device)
         np.testing.assert_allclose(o, x.sum(1))
+
+
+def test_stages_and_other_frameworks(rng):
+    spec = pk.spec((8, 5), pk.f32)
+    assert "nvvm" in repr(softmax.lower(spec, spec, ndrange=8, target="nvvm:sm_80").compile())
+    assert "from the start" in str(softmax.raised(spec, spec, ndrange=8).reason)
+    with pytest.raises(pk.LaunchError, match="is said where it is made"):
+        softmax.lower(spec, spec, ndrange=8, debug=True)
+
+
+def test_primitives_of_jax(rng):
+    jax = need_package("jax")
+    import pykern.jax as pkj
+
+    rows = pkj.primitive(softmax, out={"o": pkj.like("x")}, ndrange=lambda x: x.shape[0])
+    x = rng.standard_normal((6, 5)).astype("f")
+    np.testing.assert_allclose(jax.jit(rows)(x), softmax_of(x), rtol=1e-5)
+    gradient = jax.grad(lambda x: (rows(x) ** 2).sum())(x)
+    expected = jax.grad(lambda x: (jax.nn.softmax(x, -1) ** 2).sum())(x)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-6)
