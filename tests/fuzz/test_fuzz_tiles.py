@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.fuzz.seeds import seeds
 
+from tests.cases.seeds import seeds
 from tests.fuzz.tile_kernels import Case, random_kernel
 
 
