@@ -138,7 +138,7 @@ def _keep_half(
 ) -> None:
     """All of the vjp, or the half that is asked for."""
     if derivative.kind == "residuals":
-        tree = forward_half(module, primal, made, forms.value, forms.pullback)
+        tree = forward_half(module, primal, made, forms.value, forms.pullback, derivative.borrowed)
         _keep_results(made, tree, list(integers(primal.operation, kern.UPDATED) or ()))
         return
     first = len(primal.type.results)

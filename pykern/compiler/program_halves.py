@@ -2,7 +2,8 @@
 
 Comes in: a program's vjp, and which half is asked for. Goes out: that half as a program. The forward half gives, as a
 tuple, the program's own value, the residuals, the name under which `jit` finds the source of the other half
-(`ProgramSource.pullback_name`), and which floats of the value are constants: these take no cotangent. Read next:
+(`ProgramSource.pullback_name`), and which floats of the value are constants: these take no cotangent;
+and, if arguments and results are borrowed, which residuals they are (`Halves.keep_forward`). Read next:
 `passes.autodiff.raised.halves`.
 """
 
@@ -22,14 +23,21 @@ from pykern.passes.tensor.prepare_signature import integers
 from pykern.types import BY_NAME
 
 
-def forward_half(module: ir.Module, primal: func.FuncOp, made: func.FuncOp, tree: Any, name: str) -> Any:
+def forward_half(
+    module: ir.Module, primal: func.FuncOp, made: func.FuncOp, tree: Any, name: str, borrowed: bool
+) -> Any:
     """Leave of the vjp `made` what needs no cotangent; the form of its results. What the primal writes is written."""
     updated = list(integers(primal.operation, kern.UPDATED) or ())
-    count = _halves(module, primal, made).keep_forward(len(updated))
+    lent = _halves(module, primal, made).keep_forward(len(updated), borrowed)
     first = len(primal.type.results) - len(updated)
-    residuals = [{"array": first + n} for n in range(count)]
+    residuals = [{"array": first + n} for n in range(lent.count(""))]
     constants = ",".join(str(n) for n, constant in enumerate(_floats(tree, primal)) if constant)
-    return {"tuple": [tree, {"tuple": residuals}, {"constant": name}, {"constant": constants}]}
+    said = [
+        {"constant": name},
+        {"constant": constants},
+        *([{"constant": ",".join(lent)}] if borrowed else ()),
+    ]
+    return {"tuple": [tree, {"tuple": residuals}, *said]}
 
 
 def _floats(tree: Any, primal: func.FuncOp) -> Iterator[bool]:

@@ -25,6 +25,7 @@ class ProgramDerivative:
     takes cotangents and residuals; "jvp" takes tangents of the active ones and gives results and tangents of the
     float ones.
     `checkpoint` is what loops keep: "all", "every(k)" or "binomial(s)". `value`: a "gradient" gives the value, too.
+    `borrowed`: "residuals" gives no copies of arguments and results, but says which they are.
     `several`: the derivatives by one parameter are a tuple of one, as those by two are a tuple of two.
     """
 
@@ -34,6 +35,7 @@ class ProgramDerivative:
     aux: bool = False
     value: bool = True
     several: bool = False
+    borrowed: bool = False
 
 
 @record

@@ -26,6 +26,9 @@ def apply(operation: Any, arguments: Sequence[Any]) -> Any:
     """The results of a call that is followed."""
     if torch._C._are_functorch_transforms_active():
         return Followed.apply(operation, *arguments)
+    keeping = operation.keeping(arguments)
+    if keeping is not None:
+        return keeping.apply(operation, *arguments)
     given = unwrap_dead_wrappers((operation, *arguments))
     return super(torch.autograd.Function, Followed).apply(*given)  # without its look at `forward`'s signature
 

@@ -47,6 +47,11 @@ class Operation:
         """The results without their values."""
         raise NotImplementedError
 
+    def keeping(self, arguments: Sequence[Any]) -> Any:
+        """An autograd function that keeps residuals, for a call that nothing but autograd follows; None where there is
+        none."""
+        return None
+
     def pull(self, active: tuple[int, ...], call: Call, cotangents: Sequence[Any]) -> Sequence[Any]:
         """The gradients by the arguments `active`; cotangents are those of the results that are floats."""
         raise NotImplementedError

@@ -26,6 +26,7 @@ from pykern.torch.forms import kinds, restored
 from pykern.torch.framework import torch
 from pykern.torch.operation import Call, Operation
 from pykern.torch.registration import register_functional, unique
+from pykern.torch.residuals import Keeping, has_halves, is_followed_alone
 from pykern.torch.values import described, leaves_of, results_of
 from pykern.types import BY_NAME
 
@@ -47,22 +48,30 @@ class ProgramOperation(Operation):
         """The form of the value that was looked at last."""
         self._layouts: dict[Any, ProgramLayout] = {}
         self._derived: dict[Any, ProgramOperation] = {}
+        self._keeps: dict[Any, bool] = {}
         register_functional(self)
 
     # -- a call ----------------------------------------------------------------------------------
 
     def run(self, arguments: Sequence[Any]) -> list[Any]:
         """Call the program."""
+        tree = json.loads(self.layout(arguments).tree)
+        return self.tensors(leaves_of(tree, self.called(self.program, arguments)), arguments)
+
+    def tensors(self, leaves: Iterable[Any], arguments: Sequence[Any]) -> list[Any]:
+        """What a program gives, as tensors where the arguments are."""
+        device = _device(arguments)
+        return [_tensor(leaf, device) for leaf in leaves]
+
+    def called(self, program: Any, arguments: Sequence[Any]) -> Any:
+        """The value of the program, or of a derivative that takes the same."""
         given = [_plain(a, kind) for a, kind in zip(arguments, self.kinds, strict=True)]
-        parameters = self.program.signature.parameters.values()
+        parameters = program.signature.parameters.values()
         values = list(zip(parameters, self._restored(given), strict=True))
         keywords = {p.name: value for p, value in values if p.kind is p.KEYWORD_ONLY}
-        if self.program.donate_argnums:
+        if program.donate_argnums:
             keywords["donate"] = ()
-        value = self.program(*(v for p, v in values if p.kind is not p.KEYWORD_ONLY), **keywords)
-        tree = json.loads(self.layout(arguments).tree)
-        device = _device(arguments)
-        return [_tensor(leaf, device) for leaf in leaves_of(tree, value)]
+        return program(*(v for p, v in values if p.kind is not p.KEYWORD_ONLY), **keywords)
 
     def fake(self, arguments: Sequence[Any]) -> list[Any]:
         """Empty results, with the lengths that the compiler finds."""
@@ -80,12 +89,16 @@ class ProgramOperation(Operation):
 
     def layout(self, arguments: Sequence[Any]) -> ProgramLayout:
         """What the compiler says of the results. Raises `KernelTypeError` for a program that writes its arguments."""
-        key = tuple(map(_kind, arguments))
+        return self.layout_of(self.program, arguments)
+
+    def layout_of(self, program: Any, arguments: Sequence[Any]) -> ProgramLayout:
+        """The same of the program, or of a derivative that takes the same."""
+        key = program, tuple(map(_kind, arguments))
         if key not in self._layouts:
             specs = [_spec(a, kind) for a, kind in zip(arguments, self.kinds, strict=True)]
-            values = list(zip(self.program.signature.parameters, self._restored(specs), strict=True))
-            parameters = describe_specs(values, self.program.annotations)
-            source = self.program.source_of(self.program.captured()[0], parameters)
+            values = list(zip(program.signature.parameters, self._restored(specs), strict=True))
+            parameters = describe_specs(values, program.annotations)
+            source = program.source_of(program.captured()[0], parameters)
             layout = compiled(tuned(source)).program
             assert layout is not None
             if layout.updated:
@@ -103,33 +116,45 @@ class ProgramOperation(Operation):
 
     # -- derivatives -----------------------------------------------------------------------------
 
+    def keeping(self, arguments: Sequence[Any]) -> Any:
+        """See `Operation.keeping`: where the residuals of this kind of call are known."""
+        if self.rule is not None or not is_followed_alone(arguments):
+            return None
+        active = tuple(
+            n for n, a in enumerate(arguments) if _is_tensor(a) and a.requires_grad and _is_float(a)
+        )
+        kind = active, tuple(map(_kind, arguments))
+        if kind not in self._keeps:
+            self._keeps[kind] = has_halves(self, active, arguments)
+        return Keeping if self._keeps[kind] else None
+
     def pull(self, active: tuple[int, ...], call: Call, cotangents: Sequence[Any]) -> Sequence[Any]:
         """The gradients, by the program's vjp."""
-        numbers = self._parameters(active)
+        numbers = self.parameters_of(active)
         results = results_of(self.tree(call.arguments))
         more = [node for node, is_float in zip(results, call.floats, strict=True) if is_float]
-        pulled = self.derived("vjp", numbers, "".join(map(_of_result, more)))
+        pulled = self.derived("vjp", numbers, "".join(map(kind_of_result, more)))
         given = (*call.arguments, *cotangents)
         found = pulled.overload(*given)
-        places = self._float_leaves(numbers, call.arguments)
+        places = self.float_leaves(numbers, call.arguments)
         return [found[places.index(n)] for n in active]
 
     def push(self, active: tuple[int, ...], call: Call, tangents: Sequence[Any]) -> Sequence[Any]:
         """The tangents, by the program's jvp."""
-        numbers = self._parameters(active)
-        places = self._float_leaves(numbers, call.arguments)
+        numbers = self.parameters_of(active)
+        places = self.float_leaves(numbers, call.arguments)
         known = dict(zip(active, tangents, strict=True))
         pushed = self.derived("jvp", numbers, "".join(self.kinds[n] for n in places))
         given = [known[n] if n in known else _zero(call.arguments[n]) for n in places]
         found = pushed.overload(*call.arguments, *given)
         return found[len(call.floats) :]
 
-    def _parameters(self, active: tuple[int, ...]) -> tuple[int, ...]:
+    def parameters_of(self, active: tuple[int, ...]) -> tuple[int, ...]:
         """The parameters that the leaves `active` belong to."""
         owners = [n for n, argument in enumerate(self.form) for _ in kinds(argument)]
         return tuple(sorted({owners[n] for n in active}))
 
-    def _float_leaves(self, parameters: tuple[int, ...], arguments: Sequence[Any]) -> list[int]:
+    def float_leaves(self, parameters: tuple[int, ...], arguments: Sequence[Any]) -> list[int]:
         """The leaves of these parameters that hold floats."""
         owners = [n for n, argument in enumerate(self.form) for _ in kinds(argument)]
         return [n for n, owner in enumerate(owners) if owner in parameters and _is_float(arguments[n])]
@@ -183,6 +208,10 @@ def _number_type(number: Any) -> str:
     return "int" if isinstance(number, int | torch.SymInt) else "float"
 
 
+def _is_tensor(argument: Any) -> bool:
+    return isinstance(argument, torch.Tensor)
+
+
 def _is_float(argument: Any) -> bool:
     if isinstance(argument, torch.Tensor):
         return argument.is_floating_point()
@@ -216,7 +245,7 @@ def _of_number(number: Any) -> Any:
     )
 
 
-def _of_result(node: Any) -> str:
+def kind_of_result(node: Any) -> str:
     """The kind of a cotangent: one of a number that is Python's is a number, too."""
     is_number = "scalar" in node and not node.get("numpy")
     return "S" if is_number else "T"

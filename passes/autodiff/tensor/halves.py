@@ -47,24 +47,33 @@ class Halves:
         wanted = [v for v in read if v not in late]
         return cls(made, seeds, gradients, tuple(waiting), tuple(residuals(wanted, block)))
 
-    def keep_forward(self, updated: int) -> int:
+    def keep_forward(self, updated: int, borrowed: bool) -> list[str]:
         """Leave the primal's results, and the residuals, as arrays, in front of its `updated` last ones.
 
-        Gives the number of residuals.
+        Gives a text for each residual: empty, or, if arguments and results are to be `borrowed`, the number of the
+        argument that it is, or "r" and that of the result.
         """
         block = self.made.regions[0].blocks[0]
         end = terminator(block)
         results = list(end.operands)[: self.gradients]
         with ir.InsertionPoint(end), end.location:
-            arrays = [_as_array(value) for value in self.kept]
             place = len(results) - updated
+            lent = self._lent(results[:place]) if borrowed else {}
+            arrays = [_as_array(value) for value in self.kept if value not in lent]
             func.ReturnOp([*results[:place], *arrays, *results[place:]])
         end.erase()
         for op in reversed(self.waiting):
             op.erase()
         for number in reversed(range(self.seeds, len(block.arguments))):
             block.erase_argument(number)
-        return len(arrays)
+        return [lent.get(value, "") for value in self.kept]
+
+    def _lent(self, results: list[ir.Value]) -> dict[ir.Value, str]:
+        """The arrays that the caller has, by what they are called."""
+        arguments = list(self.made.regions[0].blocks[0].arguments)[: self.seeds]
+        named = [(value, f"r{n}") for n, value in enumerate(results)]
+        named += [(value, str(n)) for n, value in enumerate(arguments)]
+        return {value: name for value, name in named if isinstance(value.type, ir.RankedTensorType)}
 
     def keep_backward(self) -> None:
         """Leave a function of the cotangents and, behind them, the residuals."""
