@@ -23,7 +23,7 @@ from device_features import FEATURES, SUITES, features_of
 
 ROOT = Path(__file__).resolve().parents[1]
 EMULATED = "cuda:emulated"
-DEVICES = ("cpu", "python", "opencl", "vulkan", "cuda", EMULATED, "rocm")
+DEVICES = ("cpu", "python", "opencl", "vulkan", "webgpu", "cuda", EMULATED, "rocm")
 AT_ONCE = 2
 """Devices that are tested at a time: each waits for its compiler most of the time."""
 Case = dict[str, Any]
@@ -147,7 +147,7 @@ array is not found; `debug=True` finds it.
 ## Limits that a driver does not tell
 
 Mesa's Vulkan driver for processors (lavapipe, over llvmpipe) gives wrong results beyond three limits without saying
-so. Code that is compiled for it (`spirv:vulkan1.3+lavapipe`) says so instead, at the line of the kernel:
+so. Code that is compiled for it (`spirv:vulkan1.3+lavapipe`, and WGSL of the device `webgpu`) says so instead, at the line of the kernel:
 
 - The loops of a work-item make 65,535 iterations in all. A launch that needs more is a `DeviceError` when its results
   are waited for. The check costs a store and a load for each loop, in kernels whose loops are not known to be short.

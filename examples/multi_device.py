@@ -20,7 +20,7 @@ import pykern as pk
 from pykern.runtime import registry
 from pykern.runtime.driver import Missing
 
-KINDS = ("cpu", "opencl", "vulkan", "cuda", "rocm")
+KINDS = ("cpu", "opencl", "vulkan", "webgpu", "cuda", "rocm")
 
 
 @dataclass(frozen=True)

@@ -310,7 +310,7 @@ def _integer_element(flat: _Flat, place: ir.Value) -> IntegerElement:
 
 def _is_narrow(array: ir.Value) -> bool:
     element = ir.MemRefType(array.type).element_type
-    return isinstance(element, ir.IntegerType) and element.width < 32
+    return isinstance(element, ir.BF16Type) or (isinstance(element, ir.IntegerType) and element.width < 32)
 
 
 def _atomic(op: ir.Operation, flat: _Flat) -> None:
@@ -344,7 +344,9 @@ def _changed_by_atomics(kernel: ir.Operation, options: FlattenMemory) -> set[ir.
     for op in named(kernel, "kern.atomic_rmw", "kern.atomic_cas"):
         element = op.operands[0].type
         real = isinstance(element, ir.FloatType) and not options.float_atomics
-        if real or element.width < options.atomic_width:
+        kind = ir.StringAttr(op.attributes["kind"]).value if op.name == "kern.atomic_rmw" else ""
+        signless = options.whole_words and kind.startswith("u")  # such memory has integers with a sign alone
+        if real or signless or element.width < options.atomic_width:
             changed.add(op.operands[MEMORY_OPERAND[op.name]])
     return changed
 

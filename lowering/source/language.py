@@ -51,6 +51,10 @@ class Language:
     """Of functions that are written out in arithmetic, those that stay, by the names of their ops."""
     whole_words: bool = False
     """Whether arrays hold elements of 32 bits alone."""
+    unequal_to_nan: bool = True
+    """Whether ``!=`` holds where an operand is NaN."""
+    narrows: bool = True
+    """Whether integers of 64 bits are written in 32 where these are proved to hold them."""
     parallel: str = ""
     """What stands above the loop over work-items, of a language that has one."""
     wraps: bool = False
@@ -124,6 +128,10 @@ class Language:
             self.cast(kind, operand), other_sign=(operand, self.unsigned(wide)) if wide == kind else None
         )
 
+    def from_unsigned(self, kind: ir.Type, operand: Expression) -> Expression:
+        """An integer without sign as a wider one, or as a float."""
+        return self.cast(kind, operand)
+
     def unsigned_of_float(self, kind: ir.Type, operand: Expression) -> Expression:
         """A float as an integer without sign."""
         return prefix(f"({self.unsigned(kind)})", operand)
@@ -132,8 +140,16 @@ class Language:
         """How far something is shifted."""
         return by
 
+    def unsigned_shift(self, kind: ir.Type, by: Expression) -> Expression:
+        """How far an integer of this width is shifted without its sign."""
+        return self.to_unsigned(kind, by)
+
     def rounded(self, value: Expression, op: ir.Operation) -> Expression:
         """The result of an operation on floats, which may be joined with others only where the op says so."""
+        return value
+
+    def hidden(self, value: Expression, kind: ir.Type) -> Expression:
+        """A float that compilers shall not know to be another operand's: ``x - x`` is no zero where x is infinite."""
         return value
 
     def bits(self, operand: Expression, given: ir.Type, wanted: ir.Type) -> Expression:
@@ -191,6 +207,10 @@ class Language:
     def private(self, name: str, kind: str, count: int) -> str:
         """Memory of a work-item."""
         return f"{kind} {name}[{count}];"
+
+    def subscript(self, place: Expression) -> str:
+        """The place of an element between its brackets."""
+        return place.text
 
     def load(self, cell: str, memory: Memory | None) -> str:
         """An element; `memory` where it is an argument's."""

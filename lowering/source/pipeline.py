@@ -10,7 +10,11 @@ from pykern.lowering.source.language import Language
 from pykern.lowering.source.options import SourceOptions
 from pykern.lowering.source.whole_launch import WholeLaunch
 from pykern.lowering.source.words import TypeWords
-from pykern.lowering.spirv.pipeline import arithmetic_pipeline
+from pykern.lowering.spirv.cut_loops import ReportCutLoops
+from pykern.lowering.spirv.loop_results import KeepLoopResults
+from pykern.lowering.spirv.nesting import CheckNesting
+from pykern.lowering.spirv.opaque_zeros import OpaqueZeros
+from pykern.lowering.spirv.pipeline import LAVAPIPE_LIMITS, arithmetic_pipeline
 from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
 from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
 from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
@@ -23,25 +27,34 @@ from pykern.passes.kernel.promote_private import PromotePrivate
 from pykern.passes.kernel.tighten_bounds import TightenBounds
 
 
-def source_pipeline(options: SourceOptions, language: Language) -> Pipeline:
+def source_work_items(options: SourceOptions) -> Pipeline:
+    """Where work-items are, and what they do together. Reports are still ops."""
+    items = work_item_pipeline(
+        PlaceWorkItems(small=_is_small(options)), limits=(LAVAPIPE_LIMITS,) if options.lavapipe else ()
+    )
+    # the last that looks for scf.for
+    return items + Pipeline((ReportCutLoops(),) if options.lavapipe else ())
+
+
+def source_memory(options: SourceOptions, language: Language) -> Pipeline:
     """With `options.words` a kernel for drivers of pykern's own, else one that a person reads and launches."""
-    small = options.small or not options.words
-    functions: tuple[Pass, ...] = (ExpandLibrary(), ExpandIntegerPower())
+    fused = language.accurate  # WGSL's `fma` may round twice
+    functions: tuple[Pass, ...] = (ExpandLibrary(fused=fused), ExpandIntegerPower())
     if options.words or not language.accurate:
-        functions += (ExpandMath(library=False, native=language.native),)
-    return (
-        work_item_pipeline(PlaceWorkItems(small=small))
-        + arithmetic_pipeline(
-            FlattenMemory(offsets=options.words, whole_words=language.whole_words, small=small),
-            functions,
-            vulkan=not language.accurate,
-        )
-        + Pipeline(
-            (
-                Upstream("expand-strided-metadata,lower-affine"),
-                TypeWords(plain=options.words),
-                Upstream("canonicalize,cse"),
-            )
+        # with floats of 64 bits nothing needs to stay
+        native = () if options.f64 else language.native
+        functions += (ExpandMath(library=False, fused=fused, native=native),)
+    memory = FlattenMemory(offsets=options.words, whole_words=language.whole_words, small=_is_small(options))
+    return arithmetic_pipeline(memory, functions, vulkan=not language.accurate) + Pipeline(
+        (
+            # of what is left when constants are folded
+            *([CLEAN, OpaqueZeros()] if options.lavapipe else []),
+            Upstream("expand-strided-metadata,lower-affine"),
+            # of values that are computed as they will be
+            *([KeepLoopResults(lowered=False)] if options.lavapipe else []),
+            TypeWords(plain=options.words),
+            Upstream("canonicalize,cse"),
+            *([CheckNesting()] if options.lavapipe else []),
         )
     )
 
@@ -77,3 +90,7 @@ def c_pipeline() -> Pipeline:
             )
         )
     )
+
+
+def _is_small(options: SourceOptions) -> bool:
+    return options.small or not options.words

@@ -78,7 +78,7 @@ class Printer(Values):
     def _subscript(self, place: ir.Value) -> str:
         """The place of an element: an integer of any width."""
         value = self._value(place)
-        return value.text if value.widened is None else value.widened[0].text
+        return self.language.subscript(value if value.widened is None else value.widened[0])
 
     def _load(self, op: ir.Operation) -> None:
         place = self._pending.get(op.operands[1])

@@ -38,6 +38,7 @@ _SIGNED = {
     "remsi": ("%", PRODUCT),
 }
 _UNSIGNED = {"divui": ("/", PRODUCT), "remui": ("%", PRODUCT), "shli": ("<<", LOOSE), "shrui": (">>", LOOSE)}
+_SHIFTS = ("shli", "shrui")
 _FLOATS = {"addf": ("+", SUM), "subf": ("-", SUM), "mulf": ("*", PRODUCT), "divf": ("/", PRODUCT)}
 _BITS = {"andi": "&", "ori": "|", "xori": "^"}
 _WRAPPING = {"addi", "subi", "muli"}
@@ -137,8 +138,9 @@ class Scalars:
         unsigned = self._widest(op)
         if name == "shrui":
             x = [x[0], self._amount(op, x[1])]
-        left, right = (self.language.to_unsigned(unsigned, each) for each in x)
-        return self.language.signed(kind, binary(left, operator, right, level))
+        left = self.language.to_unsigned(unsigned, x[0])
+        other = self.language.unsigned_shift if name in _SHIFTS else self.language.to_unsigned
+        return self.language.signed(kind, binary(left, operator, other(unsigned, x[1]), level))
 
     def _widest(self, op: ir.Operation) -> ir.Type:
         """The widest type of what an op takes and gives."""
@@ -204,7 +206,8 @@ class Scalars:
         if predicate in _UNORDERED:
             return negated(comparison(left, _UNORDERED[predicate], right))
         if predicate == _UNEQUAL:
-            return comparison(left, "!=", right)
+            unequal = comparison(left, "!=", right)
+            return unequal if self.language.unequal_to_nan else prefix("!", comparison(left, "==", right))
         if predicate in (_ALL_NUMBERS, _ANY_NAN):
             sides = x if left != right else [left]
             found = [self.language.is_nan(each, kind) for each in sides]
@@ -217,6 +220,8 @@ class Scalars:
 
     def _float(self, op: ir.Operation, x: Operands) -> Expression:
         operator, level = _FLOATS[op.name.partition(".")[2]]
+        if operator in "-/" and x[0] == x[1]:
+            x = [x[0], self.language.hidden(x[1], op.results[0].type)]
         return self.language.rounded(binary(x[0], operator, x[1], level), op)
 
     def _negf(self, op: ir.Operation, x: Operands) -> Expression:
@@ -272,7 +277,7 @@ class Scalars:
         given, wanted = self.kind_of(op.operands[0]), self.kind_of(op.results[0])
         if str(given) == "i1":
             return self.language.cast(wanted, x[0])
-        return self.language.cast(wanted, self.language.to_unsigned(given, x[0]))
+        return self.language.from_unsigned(wanted, self.language.to_unsigned(given, x[0]))
 
     _extui = _uitofp = _index_castui = _from_unsigned
 

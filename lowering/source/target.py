@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from mlir import ir
 
-from pykern.data.artifact import DeviceCode
+from pykern.data.artifact import DeviceCode, Site
 from pykern.data.source import KernelSource
 from pykern.dialect import attributes as kern
 from pykern.lowering.gpu.grid import Grid
@@ -26,13 +26,15 @@ from pykern.lowering.source.cuda import Cuda, Hip
 from pykern.lowering.source.language import CALLED, Language, Memory, Word
 from pykern.lowering.source.msl import Metal
 from pykern.lowering.source.names import Names, UserNames
+from pykern.lowering.source.native_wgsl import NativeWgsl
 from pykern.lowering.source.opencl_c import OpenClC
-from pykern.lowering.source.options import options_of
-from pykern.lowering.source.pipeline import c_pipeline, source_pipeline
+from pykern.lowering.source.options import SourceOptions, options_of
+from pykern.lowering.source.pipeline import c_pipeline, source_memory, source_work_items
 from pykern.lowering.source.printer import INDENT, Printer, memories_written
 from pykern.lowering.source.wgsl import Wgsl
 from pykern.lowering.source.whole_launch import WholeLaunch
 from pykern.lowering.source.words import TypeWords
+from pykern.lowering.spirv.cut_loops import number_added_sites
 from pykern.passes import kernels
 from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import body, named
@@ -41,13 +43,13 @@ from pykern.passes.registry import register
 register(TypeWords, WholeLaunch)
 
 IDS = ("kern.global_id", "kern.local_id", "kern.group_id")
-LANGUAGES: dict[str, Callable[[], Language]] = {
-    "c": C,
-    "opencl-c": OpenClC,
-    "cuda-cpp": Cuda,
-    "hip-cpp": Hip,
-    "msl": Metal,
-    "wgsl": Wgsl,
+LANGUAGES: dict[str, Callable[[SourceOptions], Language]] = {
+    "c": lambda _: C(),
+    "opencl-c": lambda _: OpenClC(),
+    "cuda-cpp": lambda _: Cuda(),
+    "hip-cpp": lambda _: Hip(),
+    "msl": lambda _: Metal(),
+    "wgsl": lambda options: NativeWgsl.of(options) if options.words else Wgsl(),
 }
 
 
@@ -57,11 +59,16 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     name, options = options_of(source.target)
     names, users = list(argument_names(source, options.words)), UserNames(source.function)
     named_items = name_ids(module, users)
-    language = LANGUAGES[name]()
+    language = LANGUAGES[name](options)
     is_c = isinstance(language, C)
+    added: tuple[Site, ...] = ()
     if is_c:
         language.noalias = source.noalias
-    (c_pipeline() if is_c else source_pipeline(options, language)).run(module, record, texts=record.texts)
+        c_pipeline().run(module, record, texts=record.texts)
+    else:
+        source_work_items(options).run(module, record, texts=record.texts)
+        added = number_added_sites(module)
+        source_memory(options, language).run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))
     if is_c:
         names = without_known(kernel, source, names)
@@ -74,7 +81,9 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     record.add("source", text if record.texts else "", started, name)
     arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(kernel.attributes[kern.ARGUMENTS]))
     shared = shared_bytes(kernel)
-    code = DeviceCode(name, arguments, options.words, shared, source.launch.shared, tape_use(kernel), arrays)
+    code = DeviceCode(
+        name, arguments, options.words, shared, source.launch.shared, tape_use(kernel), arrays, added
+    )
     resources: dict[str, object] = {"shared_bytes": shared}
     if source.options.fastmath:
         resources["fastmath"] = True  # drivers may be asked for less

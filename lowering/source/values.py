@@ -68,7 +68,8 @@ class Values:
         """The type of a value in the text: one of 64 bits has 32 where these are proved to hold it."""
         if not is_wide(value.type):
             return value.type
-        return ir.IntegerType.get_signless(32 if self._ranges.of(value).inside(I32) else 64)
+        small = self.language.narrows and self._ranges.of(value).inside(I32)
+        return ir.IntegerType.get_signless(32 if small else 64)
 
     def _type(self, value: ir.Value, location: ir.Location | None = None) -> str:
         return self.language.type(self._kind(value), None if location is None else span_of(location))

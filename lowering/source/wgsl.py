@@ -52,6 +52,7 @@ fn copysign(x: f32, y: f32) -> f32 {
 _EXACT = """\
 // Compilers regroup sums, but not through this; `words.zero` is 0.
 fn exact(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ words.zero); }"""
+_HELPERS = {"from_bits": _FROM_BITS, "is_nan": _IS_NAN, "copysign": _COPYSIGN, "exact": _EXACT}
 
 
 @dataclass
@@ -64,6 +65,7 @@ class Wgsl(Language):
     accurate: bool = False
     native: tuple[str, ...] = _NEED_DOUBLES
     whole_words: bool = True
+    unequal_to_nan: bool = False  # naga makes the ordered comparison of it
     wraps: bool = True
 
     def argument(self, told: Memory | Word) -> str:
@@ -103,20 +105,30 @@ class Wgsl(Language):
 
     def rounded(self, value: Expression, op: ir.Operation) -> Expression:
         """Alone, unless the op may be contracted, and no op behind it takes back what it adds."""
-        if op.name == "arith.divf" or str(op.results[0].type) != "f32":
+        kind = op.results[0].type
+        if op.name == "arith.divf" or str(kind) == "f16":
             return value
         if "contract" in str(op.attributes["fastmath"]) and not _may_cancel(op):
             return value
-        self.helpers["exact"] = _EXACT
-        return call("exact", value)
+        return call(self.helper("exact", kind), value)
+
+    def hidden(self, value: Expression, kind: ir.Type) -> Expression:
+        if str(kind) == "f16":
+            return call("f16", self.hidden(call("f32", value), ir.F32Type.get()))
+        return call(self.helper("exact", kind), value)
+
+    def helper(self, name: str, kind: ir.Type) -> str:
+        """The name of a function of `_HELPERS` for floats of a type; the text gets it."""
+        self.helpers[name] = _HELPERS[name]
+        return name
 
     def suffix(self, kind: ir.Type) -> str:
         return {"f16": "h", "f32": "f"}[str(kind)]
 
     def special(self, number: float, kind: ir.Type) -> Expression:
-        self.helpers["from_bits"] = _FROM_BITS
+        name = self.helper("from_bits", kind)
         bits = 0x7FC00000 if math.isnan(number) else struct.unpack("I", struct.pack("f", number))[0]
-        found = Expression(f"from_bits({bits:#x}u)")
+        found = Expression(f"{name}({bits:#x}u)")
         return call("f16", found) if str(kind) == "f16" else found
 
     def _integer(self, number: int, kind: ir.Type) -> Expression:
@@ -140,13 +152,15 @@ class Wgsl(Language):
         return call("select", other, one, condition)
 
     def function(self, name: str, kind: ir.Type, operands: Sequence[Expression]) -> Expression:
+        if name == "copysign" and str(kind) == "f16":
+            wide = ir.F32Type.get()
+            return call("f16", self.function(name, wide, [call("f32", each) for each in operands]))
         if name == "copysign":
-            self.helpers["copysign"] = _COPYSIGN
+            return call(self.helper(name, kind), *operands)
         return call(_FUNCTIONS.get(name, name), *operands)
 
     def is_nan(self, operand: Expression, kind: ir.Type) -> Expression:
-        self.helpers["is_nan"] = _IS_NAN
-        return call("is_nan", call("f32", operand) if str(kind) == "f16" else operand)
+        return call(self.helper("is_nan", kind), call("f32", operand) if str(kind) == "f16" else operand)
 
     def constant(self, kind: str, name: str, value: str) -> str:
         return f"let {name} = {value};"
@@ -194,6 +208,10 @@ class Wgsl(Language):
     ) -> str:
         return f"atomicCompareExchangeWeak(&{cell}, {expected}, {desired}).old_value"
 
+    def access(self, memory: Memory) -> str:
+        """What a kernel may do with an array."""
+        return "read_write" if memory.written else "read"
+
     def kernel(
         self,
         name: str,
@@ -212,7 +230,7 @@ class Wgsl(Language):
         head += ["struct Words {", *fields, "}", ""] if fields else []
         for number, each in enumerate(memories):
             element = f"atomic<{self.type(each.element)}>" if each.atomic else self.type(each.element)
-            access = "read_write" if each.written else "read"
+            access = self.access(each)
             head.append(f"@group(0) @binding({number}) var<storage, {access}> {each.name}: array<{element}>;")
         head += [f"@group(0) @binding({len(memories)}) var<uniform> words: Words;"] if fields else []
         head += [*shared, "", f"@compute @workgroup_size({', '.join(map(str, block))})"]

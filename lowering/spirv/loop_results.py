@@ -17,6 +17,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.dialect.memory import PrivateOp
 from pykern.lowering.spirv.unknown_zero import unknown_zero
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
@@ -36,6 +37,8 @@ class KeepLoopResults(Pass):
     """
 
     name: ClassVar[str] = "kern-keep-loop-results"
+    lowered: bool = True
+    """Whether memory is that of SPIR-V already."""
     looks_for: ClassVar[tuple[str, ...]] = ("scf.while",)
 
     def run(self, module: ir.Module) -> None:
@@ -45,7 +48,25 @@ class KeepLoopResults(Pass):
                 for number in _computed(loop):
                     if place is None:
                         place = _place(kernel)
-                    _keep(kernel, loop, number, place)
+                    self._keep(kernel, loop, number, place)
+
+    def _keep(self, kernel: ir.Operation, loop: ir.Operation, number: int, place: ir.Value) -> None:
+        result, condition = loop.results[number], terminator(kernels.body(loop))
+        kind = _stored(result.type)
+        with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), loop.location:
+            memory = self._memory(kind)
+        with ir.InsertionPoint(condition), loop.location:
+            memref.StoreOp(_converted(condition.operands[1 + number], kind), memory, [place])
+        with ir.InsertionPoint.after(loop), loop.location:
+            loaded = memref.LoadOp(memory, [place]).result
+            kept = _converted(loaded, result.type)
+        result.replace_all_uses_with(kept)
+
+    def _memory(self, kind: ir.Type) -> ir.Value:
+        if not self.lowered:
+            return PrivateOp.create((PLACES,), kind)
+        space = ir.Attribute.parse("#spirv.storage_class<Function>")
+        return memref.AllocaOp(ir.MemRefType.get([PLACES], kind, memory_space=space), [], []).result
 
 
 def _computed(loop: ir.Operation) -> list[int]:
@@ -64,20 +85,6 @@ def _computed(loop: ir.Operation) -> list[int]:
 def _place(kernel: ir.Operation) -> ir.Value:
     with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
         return arith.IndexCastOp(ir.IndexType.get(), unknown_zero(kernel)).result
-
-
-def _keep(kernel: ir.Operation, loop: ir.Operation, number: int, place: ir.Value) -> None:
-    result, condition = loop.results[number], terminator(kernels.body(loop))
-    kind = _stored(result.type)
-    space = ir.Attribute.parse("#spirv.storage_class<Function>")
-    with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), loop.location:
-        memory = memref.AllocaOp(ir.MemRefType.get([PLACES], kind, memory_space=space), [], []).result
-    with ir.InsertionPoint(condition), loop.location:
-        memref.StoreOp(_converted(condition.operands[1 + number], kind), memory, [place])
-    with ir.InsertionPoint.after(loop), loop.location:
-        loaded = memref.LoadOp(memory, [place]).result
-        kept = _converted(loaded, result.type)
-    result.replace_all_uses_with(kept)
 
 
 def _stored(kind: ir.Type) -> ir.Type:

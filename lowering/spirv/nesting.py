@@ -16,29 +16,33 @@ from pykern.errors import TargetError
 from pykern.passes.framework import Pass
 
 MOST_NESTED = 80
-KINDS = {"spirv.mlir.selection": "conditions", "spirv.mlir.loop": "loops"}
+KINDS = {
+    "spirv.mlir.selection": "conditions", "scf.if": "conditions",
+    "spirv.mlir.loop": "loops", "scf.for": "loops", "scf.while": "loops",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class CheckNesting(Pass):
     """Refuse conditions or loops that are nested deeper than the driver takes.
 
-    In:  a spirv.module. Out: the same.
+    In:  a spirv.module, or a kernel that is printed. Out: the same.
     """
 
     name: ClassVar[str] = "kern-check-nesting"
     most: int = MOST_NESTED
 
     def run(self, module: ir.Module) -> bool:
-        self._check(module.operation, dict.fromkeys(KINDS, 0))
+        self._check(module.operation, dict.fromkeys(KINDS.values(), 0))
         return False
 
     def _check(self, op: ir.Operation, around: dict[str, int]) -> None:
         if op.name in KINDS:
-            around = around | {op.name: around[op.name] + 1}
-            if around[op.name] > self.most:
+            kind = KINDS[op.name]
+            around = around | {kind: around[kind] + 1}
+            if around[kind] > self.most:
                 raise TargetError(
-                    f"{KINDS[op.name]} are nested more than {self.most} deep, and lavapipe computes "
+                    f"{kind} are nested more than {self.most} deep, and lavapipe computes "
                     "something else beyond that",
                     span_of(op.location),
                     "join conditions with `and`, return early, or launch on another device",

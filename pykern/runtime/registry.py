@@ -20,7 +20,7 @@ from pykern.errors import NO_DEVICE, DeviceError
 from pykern.runtime.driver import DeviceInfo, Driver, Missing, Runtime
 from pykern.runtime.pool import Pool
 
-KINDS = ("cuda", "rocm", "vulkan", "opencl")
+KINDS = ("cuda", "rocm", "vulkan", "opencl", "webgpu")
 """Kinds that run kernels, those first that a machine would rather use."""
 EMULATED = "cuda:emulated"
 """Emulated GPUs: a kind that is used where it is named, and listed nowhere. Its numbers are compute capabilities."""
@@ -28,7 +28,15 @@ DEFAULT_CAPABILITY = 80
 MEMORY_ONLY = ("cpu", "python", "null")
 """Kinds whose arrays lie in NumPy's memory: the CPU's launches need no driver, null's are only recorded."""
 
-_CALLED = {"nvidia": "cuda", "amd": "rocm", "hip": "rocm", "cl": "opencl", "vk": "vulkan", "host": "cpu"}
+_CALLED = {
+    "nvidia": "cuda",
+    "amd": "rocm",
+    "hip": "rocm",
+    "cl": "opencl",
+    "vk": "vulkan",
+    "wgpu": "webgpu",
+    "host": "cpu",
+}
 """Words of elsewhere."""
 _lock = threading.RLock()
 

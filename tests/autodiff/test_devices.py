@@ -21,7 +21,7 @@ from tests.autodiff import test_groups as groups
 from tests.autodiff import test_random_kernels as fuzz
 from tests.runtime.test_device_entries import cuda  # noqa: F401 - a fixture
 
-over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)
+over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
 Make = Callable[[], list[Any]]
 
 

@@ -20,7 +20,7 @@ from tests.fuzz.modules import module
 SEEDS = range(max(4, PROGRAMS // 60))
 
 
-@pytest.mark.parametrize("kind", ["opencl", "vulkan", "cuda", "rocm"])
+@pytest.mark.parametrize("kind", ["opencl", "vulkan", "webgpu", "cuda", "rocm"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_programs(kind: str, seed: int, tmp_path: Path, need_device: Callable[[str], str]) -> None:
     device = need_device(kind)
@@ -31,7 +31,7 @@ def test_programs(kind: str, seed: int, tmp_path: Path, need_device: Callable[[s
         np.testing.assert_array_equal(got, wanted)
 
 
-@pytest.mark.parametrize("kind", ["opencl", "vulkan", "cuda", "rocm"])
+@pytest.mark.parametrize("kind", ["opencl", "vulkan", "webgpu", "cuda", "rocm"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_groups_with_barriers(
     kind: str, seed: int, tmp_path: Path, need_device: Callable[[str], str]

@@ -17,6 +17,6 @@ EMULATED = [
 ]
 
 
-@pytest.fixture(params=["cpu", "python", "opencl", "vulkan", "cuda", "rocm", *EMULATED])
+@pytest.fixture(params=["cpu", "python", "opencl", "vulkan", "webgpu", "cuda", "rocm", *EMULATED])
 def device(request: pytest.FixtureRequest, need_device: Callable[[str], str]) -> str:
     return need_device(request.param)

@@ -16,12 +16,12 @@ from tests.cases.texts import imported
 TURNS = 65_535
 
 
-@pytest.fixture
-def lavapipe(need_device) -> str:
+@pytest.fixture(params=["vulkan:0", "webgpu:0"])
+def lavapipe(request, need_device) -> str:
     """The device, where it is this driver's; on another one there is nothing to tell."""
-    name = need_device("vulkan:0")
+    name = need_device(request.param)
     if "lavapipe" not in registry.info(name).target:
-        pytest.skip("vulkan:0 is not lavapipe")
+        pytest.skip(f"{name} is not lavapipe")
     return name
 
 

@@ -13,7 +13,7 @@ from pykern.tools.cli import main
 from tests.cases.python_programs import CASES, leaves
 from tests.programs.test_jit import heat, heat_numpy
 
-over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)
+over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
 
 
 def put(value, device):
@@ -60,7 +60,7 @@ def weighted(x, w):
 def test_factors_of_products_are_converted_where_they_are_read(rng, device, dtype):
     x, w = rng.integers(0, 100, (65, 70)).astype(dtype), rng.random((70, 33)).astype(np.float32)
     np.testing.assert_allclose(run(weighted, device, x, w), x.astype(np.float64) @ w, rtol=1e-5)
-    target = {"opencl:0": "spirv:opencl3.0", "vulkan:0": "spirv:vulkan1.2"}[device]
+    target = pk.runtime.registry.info(device).target
     stages = weighted.lower(x, w, target=target).stages
     kernels = next(s.text for s in stages if s.name == "kern-make-kernels")
     assert "kern.shared" in kernels  # a tile of each factor
@@ -399,7 +399,7 @@ def checks_bounds(x, n):
     return x + 1
 
 
-@pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0"], indirect=True)
+@pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
 def test_debug_checks_the_accesses_of_kernels_that_would_be_raised(device):
     x = pk.zeros(8, device=device)
     assert checks_bounds(x, 0)[7] == 2 if device == "cpu" else checks_bounds(x, 0).numpy()[7] == 2

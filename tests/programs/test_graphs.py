@@ -10,8 +10,8 @@ import pytest
 import pykern as pk
 from pykern.runtime import registry
 
-over_devices = pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0"], indirect=True)
-over_gpus = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)
+over_devices = pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
+over_gpus = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
 
 
 def make(value, device):
@@ -68,7 +68,7 @@ def loss(x, w):
     return np.sum((x @ w) ** 2)
 
 
-@pytest.mark.parametrize("device", ["cpu", "python", "opencl:0", "vulkan:0"], indirect=True)
+@pytest.mark.parametrize("device", ["cpu", "python", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
 def test_results_of_each_replay(device, rng):
     x, y = make(rng.random((7, 7)), device), make(rng.random((7, 7)), device)
     for _ in range(5):  # also where calls run no Python any more
@@ -88,7 +88,7 @@ def test_results_of_each_replay(device, rng):
         np.testing.assert_allclose(get(product), a @ b, rtol=1e-13)
 
 
-@pytest.mark.parametrize("device", ["cpu", "python", "opencl:0", "vulkan:0"], indirect=True)
+@pytest.mark.parametrize("device", ["cpu", "python", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
 def test_arrays_that_are_written(device, rng):
     """In place, also through a view; a scalar stays what it was at the capture."""
     x, n = make(rng.random(20), device), 3
@@ -144,7 +144,7 @@ def test_loops_that_data_decide(device, rng):
         np.testing.assert_allclose(get(y), until_of(a), rtol=1e-12)
 
 
-@pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0"], indirect=True)
+@pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
 def test_derivatives_and_numbers(device, rng):
     """A number is an array without dimensions, which other programs of the graph may take."""
     x, w = make(rng.random((5, 4)), device), make(rng.random((4, 3)), device)

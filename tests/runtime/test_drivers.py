@@ -13,7 +13,9 @@ from pykern.data.artifact import Artifact
 from pykern.runtime import registry
 from pykern.runtime.driver import Memory
 
-over_drivers = pytest.mark.parametrize("device", ["cpu", "null:0", "opencl:0", "vulkan:0"], indirect=True)
+over_drivers = pytest.mark.parametrize(
+    "device", ["cpu", "null:0", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True
+)
 
 
 @pytest.fixture

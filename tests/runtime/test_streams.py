@@ -8,7 +8,9 @@ import pytest
 import pykern as pk
 from pykern.runtime import registry
 
-over_devices = pytest.mark.parametrize("device", ["cpu", "null:0", "opencl:0", "vulkan:0"], indirect=True)
+over_devices = pytest.mark.parametrize(
+    "device", ["cpu", "null:0", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True
+)
 
 
 @over_devices

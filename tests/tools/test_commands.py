@@ -315,7 +315,7 @@ def test_devices_says_what_is_there_and_what_is_not() -> None:
     listed = {row["name"]: row for row in json.loads(run("cli", "devices", "--json").stdout)}
     assert listed["cpu"]["found"]
     assert listed["python"]["found"]
-    for kind in ("cuda", "rocm", "vulkan", "opencl"):
+    for kind in ("cuda", "rocm", "vulkan", "opencl", "webgpu"):
         there = [
             row for name, row in listed.items() if name.startswith(f"{kind}:") and row["kind"] == "device"
         ]
