@@ -147,7 +147,8 @@ array is not found; `debug=True` finds it.
 ## Limits that a driver does not tell
 
 Mesa's Vulkan driver for processors (lavapipe, over llvmpipe) gives wrong results beyond three limits without saying
-so. Code that is compiled for it (`spirv:vulkan1.3+lavapipe`, and WGSL of the device `webgpu`) says so instead, at the line of the kernel:
+so. Code that is compiled for it (`spirv:vulkan1.3+lavapipe`, and WGSL of the device `webgpu`) says so instead, at the
+line of the kernel:
 
 - The loops of a work-item make 65,535 iterations in all. A launch that needs more is a `DeviceError` when its results
   are waited for. The check costs a store and a load for each loop, in kernels whose loops are not known to be short.

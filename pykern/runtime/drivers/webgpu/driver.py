@@ -137,7 +137,7 @@ class WebGpuDriver:
                 f"{name} takes {memories} pieces of memory; {self.info.name} binds at most {self._most_buffers}"
             )
         words = struct.Struct(f"<{len(arguments) - memories}Q8x")  # behind them a zero
-        kinds = [{"type": "storage"}] * memories
+        kinds: list[dict[str, Any]] = [{"type": "storage"}] * memories
         kinds.append({"type": "uniform", "has_dynamic_offset": True, "min_binding_size": words.size})
         entries = [
             {"binding": number, "visibility": wgpu.ShaderStage.COMPUTE, "buffer": kind}
@@ -200,16 +200,13 @@ class WebGpuDriver:
         if event is None or event.done:
             return True
         with self._lock, self._launched.told(), trying("ask for an event"):
-            self._queue.reap()
-            return event.done
+            return self._queue.ask(event)
 
     def wait(self, event: Mark | None) -> None:
         if event is None or event.done:
             return
-        with self._launched.told(), trying("wait for an event"):
-            event.promise.sync_wait()  # others may use the device meanwhile
-            with self._lock:
-                self._queue.reap(until=event)
+        with self._lock, self._launched.told(), trying("wait for an event"):
+            self._queue.settle(event)
 
     def stream_wait(self, stream: Stream, event: Mark | None) -> None:
         """All streams are one queue, which runs in order."""

@@ -1,13 +1,12 @@
 """The one queue of a device: what is recorded and not yet submitted, and how it is known to be done.
 
 Comes in: launches and copies, in order. Goes out: submissions. WebGPU has one queue a device, so all streams share its
-order. Work is recorded until somebody wants to know of it, or until the numbers of its launches fill their buffer; the
-end of a submission is told by a small buffer that it copies to, and that is mapped then. Read next: `driver`.
+order. Work is recorded until somebody wants to know of it, or until the numbers of its launches fill their buffer. Each
+submission ends with a copy to a small buffer: who waits for it maps that. Read next: `driver`.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +17,6 @@ from wgpu.backends.wgpu_native import extras
 STEP = 256
 """Bytes between the words of two launches: offsets of uniform buffers are multiples of it everywhere."""
 WORDS_BYTES = 64 << 10
-STAMPS = 64
-"""Submissions whose times lie on the device before they are copied to the host: those that may be under way at once."""
 MARK_BYTES = 16
 
 
@@ -28,13 +25,14 @@ class Mark:
     """The end of a submission. `stamp` is the device's time in nanoseconds once it is done, -1 where it keeps none."""
 
     buffer: Any
-    promise: Any
+    promise: Any = None
     done: bool = False
     stamp: int = -1
 
 
 class Queue:
-    """All methods are called by those who hold the driver's lock."""
+    """All methods are called by those who hold the driver's lock: while wgpu waits in a thread of its own, nothing else
+    may be submitted."""
 
     def __init__(self, device: Any, stamps: bool) -> None:
         self._device = device
@@ -45,15 +43,10 @@ class Queue:
         self._packed, self._used = bytearray(WORDS_BYTES), 0
         self._encoder: Any = None
         self._pass: Any = None
-        self._spare: list[Any] = []
-        self.under_way: deque[Mark] = deque()
-        self.last: Mark | None = None
-        self._stamps = None
-        if stamps:
-            self._stamps = device.create_query_set(type="timestamp", count=STAMPS)
-            size = STEP * STAMPS  # queries are resolved to multiples of 256
-            self._times = device.create_buffer(size=size, usage=usage.QUERY_RESOLVE | usage.COPY_SRC)
-        self._submitted = 0
+        self._last: Mark | None = None
+        self._asked: Mark | None = None
+        self._stamps = device.create_query_set(type="timestamp", count=1) if stamps else None
+        self._time = device.create_buffer(size=8, usage=usage.QUERY_RESOLVE | usage.COPY_SRC)
 
     # -- recording -------------------------------------------------------------------------------
 
@@ -86,46 +79,55 @@ class Queue:
     def submit(self) -> Mark | None:
         """Submit what is recorded; gives the end of all that was submitted so far, None where that is nothing."""
         if self._encoder is None:
-            return self.last
-        encoder = self.encoder()
-        buffer = self._spare.pop() if self._spare else self._new_buffer()
-        self._stamp(encoder, buffer)
+            return self._last
+        if self._asked is not None:
+            self.settle(self._asked)
+        encoder, usage = self.encoder(), wgpu.BufferUsage
+        mark = Mark(self._device.create_buffer(size=MARK_BYTES, usage=usage.MAP_READ | usage.COPY_DST))
+        self._stamp(encoder, mark.buffer)
         if self._used:
             self._device.queue.write_buffer(self.words, 0, self._packed, 0, self._used)
-        self._encoder, self._used = None, 0
+        self._encoder, self._used, self._last = None, 0, mark
         self._device.queue.submit([encoder.finish()])
-        self._submitted += 1
-        mark = self.last = Mark(buffer, buffer.map_async("READ_NOSYNC"))
-        self.under_way.append(mark)
-        if len(self.under_way) >= STAMPS:
-            self.under_way[0].promise.sync_wait()
-        self.reap()
         return mark
 
     def _stamp(self, encoder: Any, buffer: Any) -> None:
         """Copy something to the buffer at the end of a submission: the time, where the device keeps it."""
-        if self._stamps is None:
-            encoder.copy_buffer_to_buffer(self.words, 0, buffer, 0, 8)
+        if self._stamps is not None:
+            extras.write_timestamp(encoder, self._stamps, 0)
+            encoder.resolve_query_set(self._stamps, 0, 1, self._time, 0)
+        encoder.copy_buffer_to_buffer(self._time, 0, buffer, 0, 8)
+
+    # -- waiting ---------------------------------------------------------------------------------
+
+    def ask(self, mark: Mark) -> bool:
+        """Whether a submission is done, without waiting for it."""
+        if self._asked is not None and _is_over(self._asked.promise):
+            self.settle(self._asked)
+        if not mark.done:
+            if mark.promise is None:
+                if self._asked is not None:
+                    return False  # wgpu waits for another one
+                mark.promise, self._asked = mark.buffer.map_async("READ_NOSYNC"), mark
+            if _is_over(mark.promise):
+                self.settle(mark)
+        return mark.done
+
+    def settle(self, mark: Mark) -> None:
+        """Wait for the end of a submission."""
+        if self._asked is not None and self._asked is not mark:
+            self.settle(self._asked)
+        if mark.done:
             return
-        number = self._submitted % STAMPS
-        extras.write_timestamp(encoder, self._stamps, number)
-        encoder.resolve_query_set(self._stamps, number, 1, self._times, STEP * number)
-        encoder.copy_buffer_to_buffer(self._times, STEP * number, buffer, 0, 8)
-
-    def _new_buffer(self) -> Any:
-        usage = wgpu.BufferUsage
-        return self._device.create_buffer(size=MARK_BYTES, usage=usage.MAP_READ | usage.COPY_DST)
-
-    def reap(self, until: Mark | None = None) -> None:
-        """See which submissions have ended, and wait for those up to one; their buffers are used again."""
-        while self.under_way and (_is_over(self.under_way[0].promise) or (until and not until.done)):
-            mark = self.under_way.popleft()
-            mark.promise.sync_wait()
-            if self._stamps is not None:
-                mark.stamp = int(np.frombuffer(mark.buffer.read_mapped(), np.uint64)[0])
-            mark.buffer.unmap()
-            self._spare.append(mark.buffer)
-            mark.buffer, mark.done = None, True
+        promise = mark.promise or mark.buffer.map_async("READ_NOSYNC")
+        promise.sync_wait()
+        if self._stamps is not None:
+            mark.stamp = int(np.frombuffer(mark.buffer.read_mapped(), np.uint64)[0])
+        mark.buffer.unmap()
+        mark.buffer = mark.promise = None
+        mark.done = True
+        if self._asked is mark:
+            self._asked = None
 
 
 def _is_over(promise: Any) -> bool:

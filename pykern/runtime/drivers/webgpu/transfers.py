@@ -45,7 +45,7 @@ class Transfers:
             staging = self._staging_of(end - begin)
             self._queue.encoder().copy_buffer_to_buffer(buffer, begin, staging, 0, end - begin)
             self._queue.submit()
-            staging.map_sync(wgpu.MapMode.READ, 0, end - begin)
+            staging.map_async("READ_NOSYNC", 0, end - begin).sync_wait()
             seen = np.frombuffer(staging.read_mapped(0, end - begin, copy=False), np.uint8)
             part[:] = seen[offset + first - begin :][: part.size]
             del seen
