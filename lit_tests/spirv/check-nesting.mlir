@@ -35,3 +35,15 @@ spirv.module Logical GLSL450 {
     spirv.Return
   }
 }
+
+// -----
+
+// Of a kernel that is printed, too.
+func.func @printed(%c: i1) attributes {kern.kernel} {
+  scf.if %c {
+    // expected-error @below {{conditions are nested more than 1 deep}}
+    scf.if %c {
+    }
+  }
+  return
+}

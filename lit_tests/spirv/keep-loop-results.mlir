@@ -1,7 +1,12 @@
 // RUN: %pykern-opt %s --kern-keep-loop-results | FileCheck %s
+// RUN: %pykern-opt %s --kern-keep-loop-results=lowered=false | FileCheck %s --check-prefix=PRINTED
 
 // A value that the condition loads, and an index and a bit made of it, are stored before they leave the loop and loaded
 // behind it; what the loop carries, and what nobody uses, is not.
+
+// PRINTED-LABEL: func.func @seek
+// PRINTED: kern.private
+// PRINTED-NOT: memref.alloca
 
 // CHECK-LABEL: func.func @seek
 // CHECK-SAME: (%[[X:.*]]: memref<?xf32>, %[[Y:.*]]: memref<?xf32>, %[[WORDS:.*]]: memref<?xi64>)

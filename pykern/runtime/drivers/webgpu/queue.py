@@ -22,12 +22,13 @@ MARK_BYTES = 16
 
 @dataclass(eq=False)
 class Mark:
-    """The end of a submission. `stamp` is the device's time in nanoseconds once it is done, -1 where it keeps none."""
+    """The end of a submission, `number` of the queue. `buffer` holds the device's time then, where it keeps one, until
+    somebody has read it."""
 
+    number: int
     buffer: Any
     promise: Any = None
-    done: bool = False
-    stamp: int = -1
+    nanoseconds: int = 0
 
 
 class Queue:
@@ -44,7 +45,10 @@ class Queue:
         self._encoder: Any = None
         self._pass: Any = None
         self._last: Mark | None = None
+        self.completed = 0
+        """The number of the last submission that is known to be done; those before it are, too."""
         self._asked: Mark | None = None
+        self.stamps = stamps
         self._stamps = device.create_query_set(type="timestamp", count=1) if stamps else None
         self._time = device.create_buffer(size=8, usage=usage.QUERY_RESOLVE | usage.COPY_SRC)
 
@@ -82,8 +86,9 @@ class Queue:
             return self._last
         if self._asked is not None:
             self.settle(self._asked)
-        encoder, usage = self.encoder(), wgpu.BufferUsage
-        mark = Mark(self._device.create_buffer(size=MARK_BYTES, usage=usage.MAP_READ | usage.COPY_DST))
+        encoder, usage = self.encoder(), wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
+        number = 1 if self._last is None else self._last.number + 1
+        mark = Mark(number, self._device.create_buffer(size=MARK_BYTES, usage=usage))
         self._stamp(encoder, mark.buffer)
         if self._used:
             self._device.queue.write_buffer(self.words, 0, self._packed, 0, self._used)
@@ -104,28 +109,23 @@ class Queue:
         """Whether a submission is done, without waiting for it."""
         if self._asked is not None and _is_over(self._asked.promise):
             self.settle(self._asked)
-        if not mark.done:
-            if mark.promise is None:
-                if self._asked is not None:
-                    return False  # wgpu waits for another one
-                mark.promise, self._asked = mark.buffer.map_async("READ_NOSYNC"), mark
+        if mark.number > self.completed and self._asked is None:
+            mark.promise, self._asked = mark.buffer.map_async("READ_NOSYNC"), mark
             if _is_over(mark.promise):
                 self.settle(mark)
-        return mark.done
+        return mark.number <= self.completed
 
     def settle(self, mark: Mark) -> None:
         """Wait for the end of a submission."""
         if self._asked is not None and self._asked is not mark:
             self.settle(self._asked)
-        if mark.done:
+        if mark.buffer is None:
             return
-        promise = mark.promise or mark.buffer.map_async("READ_NOSYNC")
-        promise.sync_wait()
-        if self._stamps is not None:
-            mark.stamp = int(np.frombuffer(mark.buffer.read_mapped(), np.uint64)[0])
+        (mark.promise or mark.buffer.map_async("READ_NOSYNC")).sync_wait()
+        mark.nanoseconds = int(np.frombuffer(mark.buffer.read_mapped(), np.uint64)[0])
         mark.buffer.unmap()
         mark.buffer = mark.promise = None
-        mark.done = True
+        self.completed = max(self.completed, mark.number)
         if self._asked is mark:
             self._asked = None
 
