@@ -101,10 +101,10 @@ def linear_cross_entropy(x: Any, weight: Any, target: Any, *, ignore_index: pk.s
 
     `x` is (..., inner), `weight` is (classes, inner), `target` has integers in the shape of the rows of `x`. Rows
     whose target is `ignore_index` do not count; without any that counts the mean is NaN, as in PyTorch, and so it
-    is where a target is no class. The result is a number, of f32 for f16 and bf16.
+    is where a target is no class. The result is a number, of the dtype of `x`, f32 for f16 and bf16.
     """
     inner = x.shape[-1]
     rows, right = wide(x).reshape(-1, inner), target.reshape(-1)
     counts, is_class = right != ignore_index, (right >= 0) & (right < weight.shape[0])
     found = pk.where(is_class, differentiable(rows, wide(weight), right), pk.nan)
-    return pk.where(counts, found, 0).sum() / counts.sum()
+    return pk.where(counts, found, 0).sum() / counts.sum().astype(rows.dtype)

@@ -199,6 +199,14 @@ def test_cross_entropy(n, classes):
     assert_allclose(dweight, slope.T @ x, atol=1e-13)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "result"), [("float64", "float64"), ("float32", "float32"), ("float16", "float32")]
+)
+def test_dtype_of_cross_entropy(dtype, result):
+    found = pl.linear_cross_entropy(real(3, 4, dtype=dtype), real(5, 4, dtype=dtype), np.array([0, 4, 1]))
+    assert found.dtype == result
+
+
 def test_cross_entropy_of_what_is_no_class():
     x, weight = real(3, 4), real(5, 4)
     assert np.isnan(pl.linear_cross_entropy(x, weight, np.array([0, 5, 1])))
