@@ -234,7 +234,9 @@ def rows_of(case: Case, turns: int, compiled: bool) -> Iterator[list[str]]:
     contenders = {"pykern": case.ours, "eager": case.theirs}
     if compiled:
         contenders["compiled"] = torch.compile(case.theirs)
-    kinds = {"forward": {name: (lambda f=f: f(*case.arguments)) for name, f in contenders.items()}}
+    kinds: dict[str, dict[str, Callable[[], object]]] = {
+        "forward": {name: (lambda f=f: f(*case.arguments)) for name, f in contenders.items()}
+    }
     if case.argnums:
         kinds["with backward"] = {name: backward_of(case, f) for name, f in contenders.items()}
     for kind, calls in kinds.items():
@@ -246,7 +248,7 @@ def rows_of(case: Case, turns: int, compiled: bool) -> Iterator[list[str]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description="the fused layers beside PyTorch")
     parser.add_argument("--only", default="", help="functions whose names have this word")
     parser.add_argument("--turns", type=int, default=10)
     parser.add_argument("--compile", action="store_true", help="beside torch.compile, too")

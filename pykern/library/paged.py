@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 import pykern as pk
-from pykern.library.attention import capped
+from pykern.library.blocked_attention import capped
 from pykern.library.function import library_function
 from pykern.library.precision import wide
 from pykern.library.running_softmax import added, finished, started

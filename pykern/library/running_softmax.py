@@ -32,8 +32,3 @@ def added(top: Any, total: Any, values: Any, scores: Any, block: Any) -> Any:
 def finished(total: Any, values: Any) -> Any:
     """The weighted mean of values; zero where no key was taken."""
     return values / pk.where(total == 0, 1, total)
-
-
-def logarithm(top: Any, total: Any) -> Any:
-    """The logarithm of the sum of exponentials; infinity where no key was taken, so that all weights are zero."""
-    return pk.where(total == 0, pk.inf, top + pk.log(total))

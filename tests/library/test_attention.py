@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -95,6 +97,24 @@ def test_scores_are_never_in_memory():
     x = pk.spec((1, 4, 2048, 64), pk.f32)
     lowered = pl.flash_attention.lower(x, x, x, causal=True)
     assert any("attention in tiles" in str(remark) for remark in lowered.remarks)
+
+
+@pytest.mark.parametrize("n", [512, 8192])
+def test_memory_of_the_derivative_is_linear(n):
+    """No array of the program has an axis of queries and one of keys."""
+
+    @pk.jit
+    def gradients(q, k, v, g):
+        def attention(q, k, v):
+            return pl.flash_attention(q, k, v, causal=True)
+
+        return pk.vjp(attention, q, k, v)[1](g)
+
+    x = pk.spec((1, 2, n, 24), pk.f32)
+    text = gradients.lower(x, x, x, x).as_text("kern-plan-memory")
+    shapes = {tuple(map(int, shape[:-1].split("x"))) for shape in re.findall(r"memref<((?:\d+x)+)f32", text)}
+    assert any(n in shape for shape in shapes)
+    assert all(shape.count(n) < 2 and np.prod(shape) <= 2 * n * 64 for shape in shapes), shapes
 
 
 def test_special_values():
