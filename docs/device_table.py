@@ -101,7 +101,7 @@ def _device_of(item: Any) -> str | None:
     parameters = getattr(item, "callspec", None)
     name = parameters.params.get("device") if parameters else None
     if not isinstance(name, str) or name.startswith(EMULATED):
-        return name if name == EMULATED else None
+        return EMULATED if name in (EMULATED, f"{EMULATED}:80") else None
     return name.partition(":")[0]
 
 

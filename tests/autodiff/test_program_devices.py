@@ -8,7 +8,9 @@ import pytest
 import pykern as pk
 from tests.autodiff import test_programs as programs
 
-over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
+over_devices = pytest.mark.parametrize(
+    "device", ["opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80"], indirect=True
+)
 
 random = np.random.default_rng(5)
 

@@ -17,7 +17,7 @@ from tests.cases.row_programs import (
     softmax,
 )
 
-over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)
+over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "cuda:emulated:80"], indirect=True)
 SHAPES = [
     (5, 1),
     (1, 1),
@@ -48,8 +48,9 @@ def test_rows(device, function, shape, rng):
     given = arguments(function, shape, rng, np.float32)
     found = leaves(pk.jit(function)(*(pk.array(a, device=device) for a in given)))
     wanted = leaves(function(*(a.astype(np.float64) for a in given)))
+    atol = max(3e-5, 2e-8 * shape[-1])  # of sums: they may be near zero while their terms are not
     for have, want in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(have.numpy(), want, rtol=3e-5, atol=3e-5)
+        np.testing.assert_allclose(have.numpy(), want, rtol=3e-5, atol=atol)
 
 
 @pytest.mark.parametrize("shape", [(40, 33), (2, 3, 300), (3, 5000)], ids=str)

@@ -13,7 +13,9 @@ from pykern.tools.cli import main
 from tests.cases.python_programs import CASES, leaves
 from tests.programs.test_jit import heat, heat_numpy
 
-over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
+over_devices = pytest.mark.parametrize(
+    "device", ["opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80"], indirect=True
+)
 
 
 def put(value, device):
@@ -399,7 +401,9 @@ def checks_bounds(x, n):
     return x + 1
 
 
-@pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
+@pytest.mark.parametrize(
+    "device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80"], indirect=True
+)
 def test_debug_checks_the_accesses_of_kernels_that_would_be_raised(device):
     x = pk.zeros(8, device=device)
     assert checks_bounds(x, 0)[7] == 2 if device == "cpu" else checks_bounds(x, 0).numpy()[7] == 2

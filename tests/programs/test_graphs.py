@@ -10,8 +10,12 @@ import pytest
 import pykern as pk
 from pykern.runtime import registry
 
-over_devices = pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
-over_gpus = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
+over_devices = pytest.mark.parametrize(
+    "device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80"], indirect=True
+)
+over_gpus = pytest.mark.parametrize(
+    "device", ["opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80"], indirect=True
+)
 
 
 def make(value, device):
@@ -144,7 +148,9 @@ def test_loops_that_data_decide(device, rng):
         np.testing.assert_allclose(get(y), until_of(a), rtol=1e-12)
 
 
-@pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
+@pytest.mark.parametrize(
+    "device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80"], indirect=True
+)
 def test_derivatives_and_numbers(device, rng):
     """A number is an array without dimensions, which other programs of the graph may take."""
     x, w = make(rng.random((5, 4)), device), make(rng.random((4, 3)), device)

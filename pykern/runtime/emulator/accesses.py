@@ -13,7 +13,7 @@ from pykern.runtime.emulator.ptx import BYTES, Instruction, UnknownPtx
 
 SPACES = ("global", "shared", "local", "param", "const")
 _ORDERS = "weak relaxed acquire release acq_rel cta gpu sys cluster volatile"
-_READ, _WRITE, _UPDATE = "read", "write", "update"
+_READ, _VECTOR, _WRITE, _UPDATE = "read", "vector", "write", "update"
 
 
 def host_address(t: Values, one: Instruction, operand: str, nbytes: int, access: str) -> str:
@@ -52,7 +52,8 @@ def load(t: Values, one: Instruction) -> None:
     if "param" in one.modifiers:
         address = parameter(t, one, one.operands[1])
     else:
-        address = host_address(t, one, one.operands[1], BYTES[kind] * len(registers), _READ)
+        access = _READ if len(registers) == 1 else _VECTOR
+        address = host_address(t, one, one.operands[1], BYTES[kind] * len(registers), access)
     for number, register in enumerate(registers):
         value = t.load(integer(kind), t.offset(address, number * BYTES[kind]))
         t.write(register, value, f"{'s' if is_signed(kind) else 'b'}{8 * BYTES[kind]}")

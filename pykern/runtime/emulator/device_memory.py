@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pykern.runtime.emulator.memory_checks import ALLOCATED, FREE, PADDING
+from pykern.runtime.emulator.memory_checks import ALLOCATED, BEHIND, FREE, PADDING
 
 RED = 4096
 """Bytes between allocations, at least: an index that is a little too large is found there."""
@@ -41,7 +41,8 @@ class DeviceMemory:
         begin = self._begin(nbytes)
         self._sizes[begin] = nbytes
         self._states[begin : begin + nbytes] = state
-        self._states[begin + nbytes : begin + _words(nbytes)] = PADDING
+        self._states[begin + nbytes : begin + _rounded(nbytes, 16)] = BEHIND
+        self._states[begin + nbytes : begin + _rounded(nbytes, 4)] = PADDING
         return self.address + begin
 
     def _begin(self, nbytes: int) -> int:
@@ -59,7 +60,7 @@ class DeviceMemory:
         """Raises `KeyError` for what was not allocated."""
         begin = address - self.address
         nbytes = self._sizes.pop(begin)
-        self._states[begin : begin + _words(nbytes)] = FREE
+        self._states[begin : begin + _rounded(nbytes, 16)] = FREE
         self._freed.append((begin, -(-(nbytes + RED) // ALIGNMENT) * ALIGNMENT))
 
     def described(self, address: int) -> str:
@@ -78,6 +79,6 @@ class DeviceMemory:
         return "far from any allocation"
 
 
-def _words(nbytes: int) -> int:
-    """Rounded up to whole words of four bytes."""
-    return -(-nbytes // 4) * 4
+def _rounded(nbytes: int, grain: int) -> int:
+    """Rounded up to a multiple."""
+    return -(-nbytes // grain) * grain

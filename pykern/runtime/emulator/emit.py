@@ -81,6 +81,12 @@ class Emitter:
         self.lines.insert(1, f"  {name} = alloca {kind}")
         return name
 
+    def resized(self, value: str, width: int, wanted: int, signed: bool = False) -> str:
+        if width == wanted:
+            return value
+        how = "trunc" if width > wanted else "sext" if signed else "zext"
+        return self.value(f"{how} i{width} {value} to i{wanted}")
+
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
         """What is written meanwhile runs where the condition holds."""

@@ -11,13 +11,18 @@ from __future__ import annotations
 from pykern.runtime.emulator.emit import Emitter, splat
 from pykern.runtime.emulator.faults import BOUNDS, MISALIGNED, READ_ONLY, UNWRITTEN
 
-FREE, ALLOCATED, READABLE, PADDING = 0, 1, 3, 5
-"""States of the device's memory: bits of what is only read, and of what fills up the last word of an allocation. Words
-of four bytes may be read and updated there, as atomic operations on smaller numbers do."""
+FREE, ALLOCATED, READABLE, PADDING, BEHIND = 0, 1, 3, 5, 9
+"""States of the device's memory: bits of what is only read, of what fills up the last word of an allocation, and of
+what fills up its last 16 bytes. Kernels that exchange words may read and exchange the last one: that is how atomic
+operations on smaller numbers are made. Loads of vectors that begin in an allocation may end behind it: LLVM makes one
+of four elements of loads of three where the alignment keeps it within a page."""
+ANY_STATE, BUT_PADDING = 13, 9
+"""Bits of the state that accesses look at."""
 NOT_SHARED, UNTOUCHED, WRITTEN = 0, 2, 3
 """States of shared memory."""
 SIZES = (1, 2, 4, 8, 16, 32)
-ACCESSES = ("read", "write", "update")
+ACCESSES = ("read", "write", "update", "vector")
+"""A vector is read."""
 ROOM = 64
 """Bytes behind the pointer that a failed access gets."""
 
@@ -80,9 +85,9 @@ def _aligned(e: Emitter, nbytes: int) -> None:
         _fails(e, e.value(f"icmp ne i64 {rest}, 0"), MISALIGNED)
 
 
-def _lacks(e: Emitter, state: str, mask: int, wanted: int, nbytes: int) -> str:
+def _lacks(e: Emitter, state: str, mask: str | int, wanted: int, nbytes: int) -> str:
     """Whether any of these bytes has not the wanted bits, of those in the mask."""
-    found = e.value(f"and i{8 * nbytes} {state}, {splat(mask, nbytes)}")
+    found = e.value(f"and i{8 * nbytes} {state}, {mask}")
     return e.value(f"icmp ne i{8 * nbytes} {found}, {splat(wanted, nbytes)}")
 
 
@@ -90,10 +95,16 @@ def _global(e: Emitter, access: str, nbytes: int) -> None:
     offset = e.value(f"sub i64 %address, {e.slot('arena')}")
     _outside(e, offset, e.slot("arena_bytes"), nbytes)
     state = e.load(f"i{8 * nbytes}", e.offset(e.pointer(e.slot("arena_state")), offset))
-    padded = nbytes == 4 and access != "write"
-    _fails(e, _lacks(e, state, ALLOCATED if padded else PADDING, ALLOCATED, nbytes), BOUNDS)
-    if access != "read":
-        _fails(e, _lacks(e, state, READABLE, ALLOCATED, nbytes), READ_ONLY)
+    mask: str | int = splat(ANY_STATE, nbytes)
+    if access == "vector":
+        first = e.resized(e.value(f"and i{8 * nbytes} {state}, {ANY_STATE}"), 8 * nbytes, 8)
+        _fails(e, e.value(f"icmp ne i8 {first}, {ALLOCATED}"), BOUNDS)
+        mask = splat(ALLOCATED, nbytes)
+    elif nbytes <= 4 and access != "write":
+        mask = e.resized(e.slot("read_mask"), 64, 8 * nbytes)
+    _fails(e, _lacks(e, state, mask, ALLOCATED, nbytes), BOUNDS)
+    if access in ("write", "update"):
+        _fails(e, _lacks(e, state, splat(READABLE, nbytes), ALLOCATED, nbytes), READ_ONLY)
     _aligned(e, nbytes)
     e.do(f"ret ptr {e.pointer('%address')}")
 
@@ -102,13 +113,13 @@ def _shared(e: Emitter, access: str, nbytes: int) -> None:
     _outside(e, "%address", e.slot("shared_bytes"), nbytes)
     place = e.offset(e.pointer(e.slot("shared_state")), "%address")
     state = e.load(f"i{8 * nbytes}", place)
-    _fails(e, _lacks(e, state, UNTOUCHED, UNTOUCHED, nbytes), BOUNDS)
+    _fails(e, _lacks(e, state, splat(UNTOUCHED, nbytes), UNTOUCHED, nbytes), BOUNDS)
     _aligned(e, nbytes)
     if access != "write":
-        _fails(e, _lacks(e, state, WRITTEN, WRITTEN, nbytes), UNWRITTEN)
+        _fails(e, _lacks(e, state, splat(WRITTEN, nbytes), WRITTEN, nbytes), UNWRITTEN)
     if access == "write":
         e.store(f"i{8 * nbytes}", str(splat(WRITTEN, nbytes)), place)
-    kind = ("i64", str(ACCESSES.index(access)))
+    kind = ("i64", str(ACCESSES.index("read" if access == "vector" else access)))
     e.call("void", f"pk_race_{nbytes}", ("ptr", "%launch"), ("i64", "%address"), ("i64", "%site"), kind)
     e.do(f"ret ptr {e.offset(e.pointer(e.slot('shared')), '%address')}")
 

@@ -85,12 +85,6 @@ class Values(Emitter):
             return self.value(f"add i64 {self.slot('local')}, {symbol.offset}")
         return self.value(f"add i64 {self.slot('constants')}, {symbol.offset}")
 
-    def resized(self, value: str, width: int, wanted: int, signed: bool = False) -> str:
-        if width == wanted:
-            return value
-        how = "trunc" if width > wanted else "sext" if signed else "zext"
-        return self.value(f"{how} i{width} {value} to i{wanted}")
-
     def read(self, operand: str, kind: str) -> str:
         """An operand as a value of a PTX type."""
         value = self.bits(operand, bits_of(kind))

@@ -13,9 +13,10 @@ import numpy as np
 
 from pykern.errors import DeviceError, KernelError
 from pykern.runtime.emulator.device_memory import DeviceMemory
+from pykern.runtime.emulator.emit import splat
 from pykern.runtime.emulator.engine import engine, numbers
 from pykern.runtime.emulator.faults import ABSENT_LANE, DIVERGED, RACE, TRAPPED, UNWRITTEN, fault
-from pykern.runtime.emulator.memory_checks import NOT_SHARED, READABLE, UNTOUCHED
+from pykern.runtime.emulator.memory_checks import ANY_STATE, BUT_PADDING, NOT_SHARED, READABLE, UNTOUCHED
 from pykern.runtime.emulator.parse import parsed
 from pykern.runtime.emulator.ptx import Instruction, Module, UnknownPtx
 from pykern.runtime.emulator.races import CELL_BYTES
@@ -76,6 +77,9 @@ class Program:
             self.code, self._address = engine().add(made.text, made.kernel)
             self._grid = _GRID(engine().grid)
         self.parameters = text.module.functions[name].parameters
+        self._exchanges = any(
+            one.stem == "atom" and one.types == ("b32",) for one in text.module.instructions
+        )
         self._frame_bytes = made.frame_bytes
         self._waits = made.waits
         self._kinds = np.array([0, *map(is_of_warp, made.waits)], np.uint8)
@@ -109,6 +113,7 @@ class Program:
             "arena": memory.address,
             "arena_bytes": memory.nbytes,
             "arena_state": memory.states,
+            "read_mask": splat(BUT_PADDING if self._exchanges else ANY_STATE, 8),
             "local_bytes": local,
             "locals": room(local * threads),
             "frames": room(self._frame_bytes * threads),

@@ -22,6 +22,7 @@ _NAMES = (
     "arena",  # address of the device's memory
     "arena_bytes",
     "arena_state",
+    "read_mask",  # bits of the state that a read of at most four bytes looks at, in each byte
     "local",  # address of the thread's own memory
     "local_bytes",
     "locals",  # where that of a block's first thread is

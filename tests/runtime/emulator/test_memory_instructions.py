@@ -158,6 +158,17 @@ def test_words_at_the_end_of_short_arrays():
             launch(lines, short, short)
 
 
+def test_vectors_of_three():
+    """LLVM reads four where three are wanted; a vector must begin in the array, and others are not read so far."""
+    three = np.zeros(3, np.float32)
+    launch("ld.global.v4.b32 {%r2, %r3, %r4, %r5}, [%rd1];", three, three)
+    for lines in ("ld.global.v4.b32 {%r2, %r3, %r4, %r5}, [%rd1+16];", "ld.global.b32 %r2, [%rd1+12];"):
+        with pytest.raises(OutOfBounds):
+            launch(lines, three, three)
+    with pytest.raises(OutOfBounds):
+        launch("st.global.v4.b32 [%rd1], {%r2, %r3, %r4, %r5};", three, three)
+
+
 def test_freed_memory_is_nobodys_and_is_given_out_at_last():
     memory = DeviceMemory(8 * RED)
     first = memory.allocate(100)
