@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 import pykern as pk
 from tests.explorer.browser import NAMES
 from tests.exporter.test_export import heated, heated_by_numpy
+from tests.project.tree import ROOT
 
 F = pk.f32
 SWAPPED = pk.LivePage(show="out", swap=(("out", "x"),), sliders={"rate": (0, 0.25)}, steps=2)
@@ -144,3 +146,23 @@ def test_the_page_asks_for_nothing_but_itself() -> None:
 def test_what_a_page_cannot_show(args: tuple, ndrange: tuple, page: pk.LivePage, said: str) -> None:
     with pytest.raises(pk.LaunchError, match=said):
         pk.export(heated, *args, 0.1, ndrange=ndrange, form="html", page=page)
+
+
+def test_the_pages_of_the_gallery(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One launch in the browser gives what one on this machine gives; each page draws something."""
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.chdir(tmp_path)
+    ran = runpy.run_path(str(ROOT / "examples" / "gallery" / "plot_live_pages.py"))
+    for page, array, wanted in (
+        ("waves", "u", ran["after"]), ("react", "v", ran["v2"]),
+        ("julia", "count", ran["count"]), ("bodies", "p", ran["p2"]),
+    ):  # fmt: skip
+        tab = opened(browser, ran[f"live_{page}"], tmp_path)
+        tab.evaluate("pykern.launch()")
+        got = np.array(tab.evaluate(f"pykern.read('{array}')")).reshape(wanted.shape)
+        if page == "julia":
+            assert (got == wanted).mean() > 0.99, "rounding may move single elements of the border"
+        else:
+            np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=2e-6, err_msg=page)
+        tab.evaluate("pykern.frame()")
+        tab.close()
