@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,7 +25,8 @@ from device_features import FEATURES, SUITES, features_of
 
 ROOT = Path(__file__).resolve().parents[1]
 EMULATED = "cuda:emulated"
-DEVICES = ("cpu", "python", "opencl", "vulkan", "webgpu", "cuda", EMULATED, "rocm")
+DEVICES = ("cpu", "python", "C", "opencl", "vulkan", "webgpu", "cuda", EMULATED, "rocm")
+"""`C` is the device `cpu` with kernels that are printed in C and compiled by a C compiler."""
 AT_ONCE = 2
 """Devices that are tested at a time: each waits for its compiler most of the time."""
 Case = dict[str, Any]
@@ -48,26 +51,39 @@ def is_here(device: str) -> bool:
     """Whether there is a device of this kind."""
     from pykern.runtime import registry
 
-    return isinstance(registry.found(device), tuple)
+    return bool(shutil.which("cc")) if device == "C" else isinstance(registry.found(device), tuple)
 
 
 def run(device: str) -> list[Case]:
     """What became of every case of a device."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "cases"
-        subprocess.run([sys.executable, __file__, "--record", device, str(file)], cwd=ROOT, check=False)
+        command = [sys.executable, __file__, "--record", device, str(file)]
+        subprocess.run(command, cwd=ROOT, env=environment(device, folder), check=False)
         cases = (json.loads(line) for line in file.read_text().splitlines())
         return list({case["id"]: case for case in cases}.values())
+
+
+def environment(device: str, folder: str) -> dict[str, str]:
+    """What a device's process is told."""
+    if device != "C":
+        return dict(os.environ)
+    return os.environ | {
+        "PYTHONPATH": str(ROOT), "PYKERN_LOADER": "dlopen", "PYKERN_CACHE_DIR": f"{folder}/cache",
+    }  # fmt: skip
 
 
 def record(device: str, file: Path) -> int:
     """Run the suites on one device. Each case is a line of `file`: failed, until it has ended otherwise."""
     import pytest
 
-    suites = [str(ROOT / suite) for suite in SUITES]
+    by_c = device == "C"  # which has no array programs
+    suites = [str(ROOT / suite) for suite in (SUITES[:2] if by_c else SUITES)]
+    plugins = ["-p", "tests.lowering.c_as_cpu"] * by_c
     with file.open("w") as lines:
         return pytest.main(
-            ["-q", "-p", "no:cacheprovider", "--tb=short", *suites], plugins=[Recorder(device, lines)]
+            ["-q", "-p", "no:cacheprovider", "--tb=short", *plugins, *suites],
+            plugins=[Recorder("cpu" if by_c else device, lines)],
         )
 
 
@@ -124,26 +140,6 @@ def dtypes_of(item: Any) -> set[str]:
 # -- the page --------------------------------------------------------------------------------------
 
 LIMITS = """\
-## NVIDIA's GPUs, emulated
-
-`device="cuda:emulated"` runs the code that is made for NVIDIA's GPUs on the host, of sm_80; `"cuda:emulated:90"` is
-an sm_90a (75, 80, 86, 89, 90, 100 and 120 are there). It needs `llvmlite` (the extra `emulator`), and it is used
-where it is named: `pk.devices()` does not list it. A wrong kernel is an error at its line of Python, and the device
-goes on afterwards:
-
-- an access outside of every allocation, or at an address that its type must not have;
-- two work-items that access the same shared memory with no barrier between them, and reads of shared memory that
-  nobody wrote;
-- work-items that wait at different barriers, or take values from work-items that bring none;
-- writes to memory that is only read, and an instruction that the emulator does not know.
-
-Grids, groups, subgroups, shared and private memory, barriers, shuffles, votes, atomics and the rounding of every type
-are emulated, by the PTX that a GPU would get and through the driver's functions that a GPU would be launched by. Not
-emulated: time and caches, the order of memory between groups (they run one after the other), races in global memory,
-`ptxas` and encodings, asynchronous copies, tensor cores, `pk.cuda_func`, and memory that another library owns.
-Approximate instructions give correctly rounded results. An access that is far enough outside to fall into another
-array is not found; `debug=True` finds it.
-
 ## Limits that a driver does not tell
 
 Mesa's Vulkan driver for processors (lavapipe, over llvmpipe) gives wrong results beyond three limits without saying
@@ -219,9 +215,9 @@ def driver(device: str, cases: list[Case]) -> str:
     import pykern as pk
     from pykern.runtime import registry
 
+    if device == "C":
+        return f"pykern {pk.__version__}, kernels printed in C and compiled by the system's C compiler, {_processor()}"
     there = registry.found(device)
-    if device == EMULATED and cases:
-        return f"NVIDIA's code on the host; compiled for {registry.info(device).target}"
     if not isinstance(there, tuple) or not cases:
         hardware = "no GPU of its kind here; code for it is compiled and assembled in `tests/lowering`"
         return f"not run on hardware ({hardware})" if device in ("cuda", "rocm") else "not run here"

@@ -43,6 +43,8 @@ class WholeLaunch(Pass):
                     span_of(op.location),
                     hint="leave the print or the check out, or export for a device",
                 )
+            if find(kernel, lambda op: kern.ITEMS in op.attributes) and kern.WORKGROUP in kernel.attributes:
+                del kernel.attributes[kern.WORKGROUP]  # its loops are over work-items, whatever was asked for
             _own_buffers(kernel)
             _all_of_it(kernel)
 

@@ -179,6 +179,11 @@ def test_the_manifest_says_what_the_code_takes() -> None:
     assert told["arguments"][0] == {"name": "out", "kind": "memory", "dtype": "f32", "written": True}
 
 
+def test_a_workgroup_that_the_kernel_does_not_ask_for() -> None:
+    """Loops over work-items stay those of all work-items."""
+    assert "i < (count0 < " in exported("c", workgroup=(8, 8)).text
+
+
 def test_another_chip() -> None:
     assert ".target sm_90a" in exported("ptx", target="nvvm:sm_90a").text
     with pytest.raises(pk.TargetError, match="takes a target nvvm"):

@@ -122,3 +122,16 @@ def test_the_device_opencl_by_source():
     )  # fmt: skip
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
     assert re.search(r"\b[1-9]\d passed", run.stdout), run.stdout[-500:]
+
+
+def test_the_device_cpu_by_c(tmp_path):
+    """The tests of all devices, where the CPU gets C and a C compiler."""
+    need_c()
+    settings = {"PYKERN_LOADER": "dlopen", "PYKERN_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.lowering.c_as_cpu", "-k", "cpu"]
+    run = subprocess.run(
+        [*command, "tests/parity/test_kernels.py"],
+        cwd=ROOT, env=os.environ | settings, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
+    assert re.search(r"\b[1-9]\d passed", run.stdout), run.stdout[-500:]
