@@ -52,6 +52,8 @@ class FlattenMemory(Pass):
     slots_in_memory: bool = False
     float_atomics: bool = False
     """Whether the device's memory and atomics know every float, bf16 too."""
+    bf16_as_bits: bool = False
+    """Whether bf16 is an integer in memory all the same."""
     atomic_width: int = 32
     """Bits of the smallest element that the device changes atomically."""
     whole_words: bool = False
@@ -160,7 +162,9 @@ class _Flattener:
         return made
 
     def _stored_as(self, element: ir.Type, words: bool) -> ir.Type:
-        knows = self.options.float_atomics and isinstance(element, ir.BF16Type)
+        knows = (
+            self.options.float_atomics and not self.options.bf16_as_bits and isinstance(element, ir.BF16Type)
+        )
         return element if knows and not words else stored_as(element, words)
 
     def _length(self, known: int) -> ir.Value:
@@ -343,7 +347,10 @@ def _changed_by_atomics(kernel: ir.Operation, options: FlattenMemory) -> set[ir.
     changed: set[ir.Value] = set()
     for op in named(kernel, "kern.atomic_rmw", "kern.atomic_cas"):
         element = op.operands[0].type
-        real = isinstance(element, ir.FloatType) and not options.float_atomics
+        has_form = options.float_atomics and not (
+            options.bf16_as_bits and isinstance(element, ir.BF16Type)
+        )
+        real = isinstance(element, ir.FloatType) and not has_form
         kind = ir.StringAttr(op.attributes["kind"]).value if op.name == "kern.atomic_rmw" else ""
         signless = options.whole_words and kind.startswith("u")  # such memory has integers with a sign alone
         if real or signless or element.width < options.atomic_width:

@@ -78,7 +78,7 @@ def c_pipeline() -> Pipeline:
             )
         )
         + arithmetic_pipeline(
-            FlattenMemory(float_atomics=True, atomic_width=8),
+            FlattenMemory(float_atomics=True, bf16_as_bits=True, atomic_width=8),
             (ExpandLibrary(), ExpandIntegerPower()),
             vulkan=False,
         )
