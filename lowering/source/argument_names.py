@@ -34,6 +34,11 @@ def argument_names(source: KernelSource, offsets: bool) -> Iterator[str]:
     yield "report"
 
 
+def names_for_c(source: KernelSource) -> list[str]:
+    """The same for a function in C: without the numbers of first groups and the report."""
+    return [*argument_names(source, offsets=False)][: -1 - min(source.launch.rank, 3)]
+
+
 def known_values(source: KernelSource) -> dict[str, int]:
     """Lengths and counts that are written into the code."""
     found = {

@@ -16,7 +16,7 @@ from pykern.data.source import ArraySpec, KernelSource
 from pykern.data.target import parse
 from pykern.derivatives.autodiff import Autodiff
 from pykern.errors import TargetError
-from pykern.lowering.source.argument_names import argument_names, named_leaves
+from pykern.lowering.source.argument_names import named_leaves, names_for_c
 
 TYPES = {
     "bool": "bool", "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t", "u8": "uint8_t",
@@ -132,7 +132,7 @@ def _parameters(lowered: Lowered) -> Iterator[tuple[str, str]]:
     source = lowered.source
     assert isinstance(source, KernelSource)
     specs, uses = dict(named_leaves(source)), iter(lowered.artifact.uses)
-    for name in argument_names(source, offsets=False):
+    for name in names_for_c(source):
         spec = specs.get(name)
         if isinstance(spec, ArraySpec):
             kind = TYPES.get(spec.dtype) or BITS[spec.dtype]
@@ -141,5 +141,5 @@ def _parameters(lowered: Lowered) -> Iterator[tuple[str, str]]:
             if spec.dtype not in TYPES:
                 raise TargetError(f"C has no number {spec.dtype} for `{name}`", hint="annotate it as pk.f32")
             yield f"{TYPES[spec.dtype]} ", name
-        elif not name.startswith("first_") and name != "report":
+        else:
             yield "int64_t ", name

@@ -128,6 +128,18 @@ def test_an_object_file(compiler: str, ending: str, flags: tuple[str, ...], tmp_
 
 
 @pk.kernel
+def doubled(first, report):
+    i = pk.index()
+    first[i] = 2 * report[i]
+
+
+def test_arrays_that_are_called_as_arguments_of_devices() -> None:
+    array = pk.spec((None,), F)
+    header = pk.export(doubled, array, array, ndrange=(None,), form="object").files["h"].decode()
+    assert "float *first,\n    int64_t first_n0,\n    const float *report,\n    int64_t report_n0," in header
+
+
+@pk.kernel
 def reversed_rows(out, x):
     i, j = pk.index()
     out[i, j] = 2 * x[x.shape[0] - 1 - i, j]

@@ -20,7 +20,7 @@ import pytest
 from pykern.data.source import ArraySpec, KernelSource
 from pykern.data.target import Target
 from pykern.errors import TargetError
-from pykern.lowering.source.argument_names import argument_names, known_values, named_leaves
+from pykern.lowering.source.argument_names import known_values, named_leaves, names_for_c
 from tests.project.tree import ROOT
 
 FLAGS = ("-std=c11", "-O1", "-fopenmp", "-ffp-contract=off", "-shared", "-fPIC", "-w", "-D_GNU_SOURCE")
@@ -81,7 +81,7 @@ def _launcher(text: str, symbol: str, source: KernelSource) -> str:
     kinds = iter(_PARAMETER.findall(text[start : text.index(") {", start)]))
     specs, known = dict(named_leaves(source)), known_values(source)
     passed = []
-    names = [n for n in argument_names(source, False) if not n.startswith("first_") and n != "report"]
+    names = names_for_c(source)
     for slot, name in enumerate(names):
         if name in known:
             continue
