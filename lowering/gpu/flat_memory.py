@@ -347,9 +347,7 @@ def _changed_by_atomics(kernel: ir.Operation, options: FlattenMemory) -> set[ir.
     changed: set[ir.Value] = set()
     for op in named(kernel, "kern.atomic_rmw", "kern.atomic_cas"):
         element = op.operands[0].type
-        has_form = options.float_atomics and not (
-            options.bf16_as_bits and isinstance(element, ir.BF16Type)
-        )
+        has_form = options.float_atomics and not (options.bf16_as_bits and isinstance(element, ir.BF16Type))
         real = isinstance(element, ir.FloatType) and not has_form
         kind = ir.StringAttr(op.attributes["kind"]).value if op.name == "kern.atomic_rmw" else ""
         signless = options.whole_words and kind.startswith("u")  # such memory has integers with a sign alone
