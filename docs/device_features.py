@@ -14,6 +14,7 @@ SUITES = (
     "tests/parity",
     "tests/programs/test_devices.py",
     "tests/programs/test_graphs.py",
+    "tests/autodiff/test_kernels_on_devices.py",
     "tests/autodiff/test_program_devices.py",
 )
 
@@ -119,7 +120,8 @@ FEATURES: dict[str, tuple[str, ...]] = {
     ),
     "math functions": ("test_math_functions::*", "test_kernels::test_special_functions", "test_integer_functions::*"),
     "whole kernels: matrix product, transpose": ("test_kernels::test_matmul_*", "test_kernels::test_transpose"),
-    "gradients of kernels (`pk.autodiff`)": ("test_gradients::*",),
+    "tile kernels (`pk.tile`)": ("test_tiles::*", "test_tile_errors::*"),
+    "gradients of kernels (`pk.autodiff`)": ("test_kernels_on_devices::*",),
     "array programs (`pk.jit`)": ("test_programs::*", "test_devices::*", "test_program_devices::*", "test_graphs::*"),
 }  # fmt: skip
 

@@ -7,7 +7,7 @@ Comes in: a kernel and a call, as for `lower`. Goes out: `Exported`, and files. 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +123,8 @@ def _described(value: Any) -> Any:
 
 def _target(form: Form, name: str, given: str | None, comments: bool) -> str:
     if given is None:
-        return f"{form.target}+comments" if comments and form.target.startswith("source:") else form.target
+        target = parse(form.target)
+        return str(replace(target, options=("comments",) if comments and target.family == "source" else ()))
     family = checked(given).family
     if family != form.chips:
         takes = f"a target {form.chips}:..." if form.chips else "no target"

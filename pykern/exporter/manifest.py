@@ -10,8 +10,10 @@ from typing import Any
 
 from pykern.api.lowered import Lowered
 from pykern.data.source import ArraySpec, KernelSource
+from pykern.data.target import parse
 from pykern.errors import TargetError
 from pykern.lowering.source.argument_names import argument_names, known_values, named_leaves
+from pykern.lowering.spirv.flavour import flavour
 
 WEAK = {"int": "i64", "float": "f64"}
 """Python's own numbers as they are passed."""
@@ -77,6 +79,6 @@ def _of_launch(source: KernelSource) -> int:
 
 
 def _numbers(target: str) -> str:
-    if target.startswith("spirv:vulkan"):
+    if (made_for := parse(target)).family == "spirv" and flavour(made_for).vulkan:
         return "64-bit words in one storage buffer, the last binding: the bits of a number in the low bits of its word"
     return "64-bit words: the bits of a number in the low bits of its word"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pykern.data.target import parse
 from pykern.errors import NO_DEVICE, DeviceError
 from pykern.library.architectures import ARCHITECTURES, CHIPS
 from pykern.lowering.nvvm import chips as nvidia
@@ -33,7 +34,7 @@ class Limits:
 def limits_of(device: object) -> Limits:
     """The limits of a device. Raises `DeviceError` where there is none of this name."""
     name = str(device)
-    chip = CHIPS.get(name, name.removeprefix("nvvm:").removeprefix("rocdl:").partition("+")[0])
+    chip = CHIPS.get(name, parse(name).chip or parse(name).family)
     if name in ("cpu", "python", "null", "llvm"):
         return Limits(name, "cpu", 0, 1, 1, 0, 0, ("fma",))
     if chip in nvidia.CHIPS or chip in amd.CHIPS:
@@ -44,7 +45,7 @@ def limits_of(device: object) -> Limits:
         known = ", ".join((*CHIPS, "cpu", "fallback", *ARCHITECTURES))
         raise DeviceError(f"no device or chip {name!r}", hint=f"name a device, or {known}", code=NO_DEVICE)
     info = registry.info(name)
-    chip = info.target.partition(":")[2].partition("+")[0]
+    chip = parse(info.target).chip
     if chip in nvidia.CHIPS or chip in amd.CHIPS:
         return _of_chip(name, chip)
     return Limits(

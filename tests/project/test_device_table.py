@@ -49,7 +49,17 @@ def test_the_file_has_the_rows_of_the_suites():
     assert [row for row in rows if row.strip()] == [*features.FEATURES, "**all cases**"]
     columns = re.search(r"^\| +\| (.*) \|$", TABLE, re.MULTILINE)
     assert columns is not None
-    assert columns[1].split(" | ") == ["cpu", "python", "opencl", "vulkan", "webgpu", "cuda", "rocm"]
+    assert columns[1].split(" | ") == [
+        "cpu",
+        "python",
+        "C",
+        "opencl",
+        "vulkan",
+        "webgpu",
+        "cuda",
+        "cuda:emulated",
+        "rocm",
+    ]
 
 
 def test_nothing_in_the_file_failed():
