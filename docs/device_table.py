@@ -224,7 +224,8 @@ def driver(device: str, cases: list[Case]) -> str:
     if device in ("cpu", "python"):
         what = "compiled by LLVM" if device == "cpu" else "the reference, plain Python"
         return f"pykern {pk.__version__}, {what}, {_processor()}"
-    return f"{there[0].name}; {there[0].driver}; compiled for {there[0].target}"
+    here = registry.info(device)
+    return f"{here.name}; {here.driver}; compiled for {here.target}"
 
 
 def _processor() -> str:

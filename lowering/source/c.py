@@ -93,6 +93,11 @@ class C(Language):
         found = super()._float(number, kind)
         return self.cast(kind, found) if str(kind) == "f16" else found
 
+    def rounded(self, value: Expression, op: ir.Operation) -> Expression:
+        """Floats of 16 bits are computed in 32 by most compilers, until a cast."""
+        kind = op.results[0].type
+        return self.cast(kind, value) if str(kind) == "f16" else value
+
     def bits(self, operand: Expression, given: ir.Type, wanted: ir.Type) -> Expression:
         name = f"{self.type(wanted).removesuffix('_t')}_of_{self.type(given).removesuffix('_t')}".lower()
         text = _BITS.format(name=name.lstrip("_"), given=self.type(given), wanted=self.type(wanted))
@@ -100,6 +105,8 @@ class C(Language):
         return call(name.lstrip("_"), operand)
 
     def function(self, name: str, kind: ir.Type, operands: Sequence[Expression]) -> Expression:
+        if str(kind) == "f16":
+            return self.cast(kind, self.function(name, ir.F32Type.get(), operands))
         ending = "f" if str(kind) == "f32" else ""
         if name == "rsqrt":
             one = Expression(f"1.0{ending}")

@@ -129,8 +129,9 @@ def test_the_device_cpu_by_c(tmp_path):
     need_c()
     settings = {"PYKERN_LOADER": "dlopen", "PYKERN_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.lowering.c_as_cpu", "-k", "cpu"]
+    weak = "tests/kernels/test_reference_rules.py::test_a_python_float_is_weak_beside_16_bits"  # rounded at each step
     run = subprocess.run(
-        [*command, "tests/parity/test_kernels.py"],
+        [*command, "tests/parity/test_kernels.py", weak],
         cwd=ROOT, env=os.environ | settings, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
