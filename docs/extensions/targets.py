@@ -85,10 +85,11 @@ def _spirv() -> Iterator[tuple[str, ...]]:
 
 
 def _languages() -> Iterator[tuple[str, ...]]:
+    from pykern.lowering.source.options import SourceOptions
     from pykern.lowering.source.target import LANGUAGES
 
     for name, language in LANGUAGES.items():
-        yield f"`{name}`", language().name
+        yield f"`{name}`", language(SourceOptions()).name
 
 
 def _dtypes(names: tuple[str, ...]) -> str:

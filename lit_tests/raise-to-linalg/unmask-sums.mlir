@@ -176,3 +176,25 @@ func.func @either(%a: tensor<9x7xf32>, %f: tensor<9x9xf32>) -> tensor<9x9xf32> {
   } -> tensor<9x9xf32>
   return %r : tensor<9x9xf32>
 }
+
+// Lengths that only a launch knows are those of the sum.
+
+// CHECK-LABEL: func.func @of_any_length
+// CHECK: %[[P:.*]] = linalg.generic {{.*}}kern.needed
+// CHECK: %[[D:.*]] = tensor.dim %[[P]], %c0
+// CHECK: tensor.empty(%[[D]]) : tensor<?x9xf32>
+func.func @of_any_length(%a: tensor<?x7xf32>, %b: tensor<9x7xf32>, %f: tensor<?x9xf32>) -> tensor<?x9xf32> {
+  %nothing = arith.constant -0.0 : f32
+  %r = linalg.generic {indexing_maps = [#left, #right, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<?x7xf32>, tensor<9x7xf32>) outs(%f : tensor<?x9xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %t = arith.mulf %p, %q : f32
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %m = arith.cmpi sle, %j, %i : index
+      %c = arith.select %m, %t, %nothing : f32
+      %s = arith.addf %o, %c : f32
+      linalg.yield %s : f32
+  } -> tensor<?x9xf32>
+  return %r : tensor<?x9xf32>
+}

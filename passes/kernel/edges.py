@@ -121,6 +121,8 @@ def _half_line(op: ir.Operation, predicate: str, loop: ir.Operation, spans: Span
     if difference.coefficient != 1:
         return None
     fixed, least, most = extremes(difference, spans)
+    if predicate in ("eq", "ne") and least != most:
+        return None  # `j != i`: outside of all `j` lie few iterations, if any
     bound = Affine(0, fixed.terms, fixed.constant) * -1
     place = _place(bound, loop)
     if place is None:

@@ -10,6 +10,7 @@ from mlir import ir
 
 from pykern.dialect import attributes as kern
 from pykern.passes.ir.index_arithmetic import Affine, affine_of
+from pykern.passes.ir.values import parent_of
 from pykern.passes.kernels import find, is_constant
 
 Spans = dict[ir.Value, tuple[Affine, Affine]]
@@ -34,7 +35,7 @@ def _is_own(op: ir.Operation, loop: ir.Operation) -> bool:
     """Whether a loop is one of a work-item."""
     around = op
     while around != loop:
-        around = around.parent.operation
+        around = parent_of(around)
         if kern.ITEMS in around.attributes:
             return True
     return False

@@ -16,9 +16,11 @@ from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import VERSIONED_OPS
 from pykern.passes.framework import Pass
+from pykern.passes.ir.clone import clone
 from pykern.passes.ir.effects import erase_dead
 from pykern.passes.ir.index_arithmetic import materialise
 from pykern.passes.ir.loops import leave_alone
+from pykern.passes.ir.values import is_nested_in, made_by
 from pykern.passes.kernel.edges import HalfLine, edges_of
 from pykern.passes.kernels import find, index_constant
 from pykern.passes.remarks import remark
@@ -57,7 +59,7 @@ class SplitEdges(Pass):
             remark(loop, f"edges stay tests of each work-item: the loop has more than {self.ops} ops")
             return False
         with ir.InsertionPoint(loop):
-            rim = loop.clone().operation
+            rim = clone(loop, lambda value: _own_memory(value, loop))
         lines: list[HalfLine] = []
         while edges:  # one clamp within another comes to light when that is settled
             for edge in edges:
@@ -80,6 +82,15 @@ def _nest(innermost: ir.Operation) -> list[ir.Operation]:
             loops.insert(0, around.operation)
         around = around.operation.parent
     return loops
+
+
+def _own_memory(value: ir.Value, loop: ir.Operation) -> ir.Value:
+    """For memory that only this loop uses, other memory of the kind: work-items of the rims keep nothing in it."""
+    array = made_by(value, "memref.alloca")
+    if array is None or not all(is_nested_in(use.owner.operation, loop) for use in value.uses):
+        return value
+    with ir.InsertionPoint(array):
+        return array.clone().operation.results[0]
 
 
 def _split(loop: ir.Operation, rim: ir.Operation, lines: list[HalfLine]) -> None:

@@ -32,7 +32,7 @@ def collected(total, x, w):
 def rooted(y, x):
     i = pk.index()
     s, m = x[i], 0
-    while m < 1:
+    while m < 1 and s >= 0.0:
         s = pk.sqrt(s)
         m += 1
     y[i] = s

@@ -114,7 +114,11 @@ def test_a_triangle(rng, tiles):
         rng.standard_normal((150, 211)),
     )
     loops, tiled = both(tiles, lower_triangle, c, a, b)
-    np.testing.assert_array_equal(tiled, loops)
+    np.testing.assert_allclose(
+        tiled, loops, rtol=1e-12, atol=1e-12
+    )  # loops round each product, tiles may not
+    above = np.triu_indices(len(c), 1)
+    np.testing.assert_array_equal(tiled[above], c[above])
 
 
 def test_integers(rng, tiles):
