@@ -140,6 +140,26 @@ def dtypes_of(item: Any) -> set[str]:
 # -- the page --------------------------------------------------------------------------------------
 
 LIMITS = """\
+## NVIDIA's GPUs, emulated
+
+`device="cuda:emulated"` runs the code that is made for NVIDIA's GPUs on the host, of sm_80; `"cuda:emulated:90"` is
+an sm_90a (75, 80, 86, 89, 90, 100 and 120 are there). It needs `llvmlite` (the extra `emulator`), and it is used
+where it is named: `pk.devices()` does not list it. A wrong kernel is an error at its line of Python, and the device
+goes on afterwards:
+
+- an access outside of every allocation, or at an address that its type must not have;
+- two work-items that access the same shared memory with no barrier between them, and reads of shared memory that
+  nobody wrote;
+- work-items that wait at different barriers, or take values from work-items that bring none;
+- writes to memory that is only read, and an instruction that the emulator does not know.
+
+Grids, groups, subgroups, shared and private memory, barriers, shuffles, votes, atomics and the rounding of every type
+are emulated, by the PTX that a GPU would get and through the driver's functions that a GPU would be launched by. Not
+emulated: time and caches, the order of memory between groups (they run one after the other), races in global memory,
+`ptxas` and encodings, asynchronous copies, tensor cores, `pk.cuda_func`, and memory that another library owns.
+Approximate instructions give correctly rounded results. An access that is far enough outside to fall into another
+array is not found; `debug=True` finds it.
+
 ## Limits that a driver does not tell
 
 Mesa's Vulkan driver for processors (lavapipe, over llvmpipe) gives wrong results beyond three limits without saying
@@ -218,6 +238,8 @@ def driver(device: str, cases: list[Case]) -> str:
     if device == "C":
         return f"pykern {pk.__version__}, kernels printed in C and compiled by the system's C compiler, {_processor()}"
     there = registry.found(device)
+    if device == EMULATED and cases:
+        return f"NVIDIA's code on the host; compiled for {registry.info(device).target}"
     if not isinstance(there, tuple) or not cases:
         hardware = "no GPU of its kind here; code for it is compiled and assembled in `tests/lowering`"
         return f"not run on hardware ({hardware})" if device in ("cuda", "rocm") else "not run here"
