@@ -154,12 +154,22 @@ def test_the_launcher_of_another_mpi_is_noticed(tmp_path):
 
 def test_ranks_share_the_processors_of_their_machine(tmp_path):
     program = tmp_path / "program.py"
-    program.write_text("import pykern as pk; pk.mpi.Grid(8, halo=1); print('threads', pk.get_num_threads())")
+    program.write_text(
+        "import pathlib, sys, pykern as pk\n"
+        "grid = pk.mpi.Grid(8, halo=1)\n"
+        "pathlib.Path(sys.argv[1], str(grid.rank)).write_text(str(pk.get_num_threads()))\n"
+    )
     everything = {k: v for k, v in environment().items() if k != "PYKERN_NUM_THREADS"}
     run = subprocess.run(
-        command(2, str(program)), capture_output=True, text=True, timeout=TIMEOUT, env=everything
+        command(2, str(program), str(tmp_path)),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        env=everything,
     )
-    assert run.stdout.split() == ["threads", str(max(1, processors() // 2))] * 2
+    assert run.returncode == 0, run.stderr
+    threads = [(tmp_path / str(rank)).read_text() for rank in range(2)]
+    assert threads == [str(max(1, processors() // 2))] * 2
 
 
 def test_ctrl_c_ends_a_wait(tmp_path):
