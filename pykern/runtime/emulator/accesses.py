@@ -6,10 +6,10 @@ Threads run one at a time, so an atomic operation is a load, its operation and a
 
 from __future__ import annotations
 
-from pykern.runtime.emulator.arithmetic import PAIRS, is_float, kind_of
+from pykern.runtime.emulator.arithmetic import PAIRS, kind_of
 from pykern.runtime.emulator.opcodes import opcode
-from pykern.runtime.emulator.operands import SHORT, Values, elements, integer, is_signed
-from pykern.runtime.emulator.ptx import BYTES, Instruction, UnknownPtx
+from pykern.runtime.emulator.operands import SHORT, Values, elements, integer, is_float, is_signed
+from pykern.runtime.emulator.ptx import BYTES, Instruction, UnknownPtx, rounded_up
 
 SPACES = ("global", "shared", "local", "param", "const")
 _ORDERS = "weak relaxed acquire release acq_rel cta gpu sys cluster volatile"
@@ -38,7 +38,7 @@ def parameter(t: Values, one: Instruction, operand: str) -> str:
     for known, nbytes in t.function.parameters:
         if known == name:
             break
-        at += -(-nbytes // 8) * 8
+        at += rounded_up(nbytes, 8)
     return t.offset(t.pointer(t.slot("parameters")), at + int(offset or 0))
 
 

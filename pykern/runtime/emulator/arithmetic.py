@@ -13,7 +13,9 @@ from pykern.runtime.emulator.operands import (
     SHORT,
     Values,
     bits_of,
+    computed_in,
     integer,
+    is_float,
     is_signed,
 )
 from pykern.runtime.emulator.ptx import Instruction, UnknownPtx
@@ -23,13 +25,9 @@ DIRECTED = {"rz": 0, "rp": 2, "rm": 3}
 """Directions, as `llvm.set.rounding` numbers them; 1 is the nearest."""
 
 
-def is_float(kind: str) -> bool:
-    return kind in FLOATS or kind in SHORT
-
-
 def held(kind: str) -> str:
     """The LLVM type that a float is computed in."""
-    return "double" if kind == "f64" else "float"
+    return FLOATS[computed_in(kind)]
 
 
 def number(t: Values, one: Instruction, at: int, kind: str) -> str:
@@ -41,8 +39,7 @@ def number(t: Values, one: Instruction, at: int, kind: str) -> str:
 def result(t: Values, one: Instruction, value: str, kind: str) -> None:
     """The float result of an instruction."""
     if "sat" in one.modifiers:
-        # a NaN becomes 0
-        value = t.intrinsic("minimumnum", "f32", t.intrinsic("maximumnum", "f32", value, "0.0"), "1.0")
+        value = t.saturated(value, "f32")
     if "ftz" in one.modifiers and kind == "f32":
         value = t.flushed(value)
     t.write_number(one.operands[0], value, kind)
@@ -59,10 +56,9 @@ def paired(t: Values, one: Instruction, kind: str, compute) -> None:
     short, halves = PAIRS[kind], []
     words = [t.read(operand, "b32") for operand in one.operands[1:]]
     for shift in (0, 16):
-        bits = [t.value(f"trunc i32 {t.value(f'lshr i32 {word}, {shift}')} to i16") for word in words]
-        halves.append(t.narrowed(compute([t.widened(b, short) for b in bits]), short))
-    low, high = (t.value(f"zext i16 {half} to i32") for half in halves)
-    t.write(one.operands[0], t.value(f"or i32 {low}, {t.value(f'shl i32 {high}, 16')}"), "b32")
+        values = [t.widened(t.half(word, shift), short) for word in words]
+        halves.append(t.narrowed(compute(values), short))
+    t.write(one.operands[0], t.pair(*halves), "b32")
 
 
 @opcode("add sub mul", "rn rz rm rp ftz sat lo hi wide cc")
@@ -88,7 +84,7 @@ def rounded(t: Values, one: Instruction, kind: str, name: str, values: list[str]
     way = next((m for m in one.modifiers if m in DIRECTED), None)
     if way is None:
         if name in ("fma", "sqrt"):
-            return t.intrinsic(name, "f64" if kind == "f64" else "f32", *values)
+            return t.intrinsic(name, computed_in(kind), *values)
         return t.value(f"f{name} {held(kind)} {', '.join(values)}")
     if kind in SHORT:
         raise UnknownPtx(f"the instruction {one.name}")

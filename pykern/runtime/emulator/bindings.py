@@ -17,6 +17,7 @@ from typing import Any
 from pykern.errors import KernelError
 from pykern.runtime.emulator.device_memory import DeviceMemory, NoRoom
 from pykern.runtime.emulator.program import LoadedText, Program
+from pykern.runtime.emulator.ptx import rounded_up
 
 MEMORY = 2 << 30
 VERSION = 12090
@@ -36,9 +37,7 @@ class Result(enum.IntEnum):
     """CUresult."""
 
     CUDA_SUCCESS = 0
-    CUDA_ERROR_INVALID_VALUE = 1
     CUDA_ERROR_OUT_OF_MEMORY = 2
-    CUDA_ERROR_NOT_FOUND = 500
     CUDA_ERROR_LAUNCH_FAILED = 719
 
 
@@ -172,7 +171,7 @@ class Bindings:
         addresses = (ctypes.c_void_p * len(program.parameters)).from_address(pointers)
         given = b""
         for address, (_, nbytes) in zip(addresses, program.parameters, strict=True):
-            given += ctypes.string_at(address, nbytes).ljust(-(-nbytes // 8) * 8, b"\0")
+            given += ctypes.string_at(address, nbytes).ljust(rounded_up(nbytes, 8), b"\0")
         program.launch(grid, group, shared, given)
 
     # -- for compiled entries ----------------------------------------------------------------------

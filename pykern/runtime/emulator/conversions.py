@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from pykern.runtime.emulator.arithmetic import DIRECTED, PAIRS
 from pykern.runtime.emulator.opcodes import opcode
-from pykern.runtime.emulator.operands import FLOATS, SHORT, Values, bits_of, integer, is_signed
+from pykern.runtime.emulator.operands import (
+    FLOATS,
+    SHORT,
+    Values,
+    bits_of,
+    computed_in,
+    integer,
+    is_float,
+    is_signed,
+)
 from pykern.runtime.emulator.ptx import Instruction, UnknownPtx
 
 _TO_INTEGER = {"rni": "roundeven", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
@@ -21,7 +30,7 @@ def convert(t: Values, one: Instruction) -> None:
     to, of = one.types
     if to in PAIRS:
         _convert_pair(t, one, PAIRS[to])
-    elif of in FLOATS or of in SHORT:
+    elif is_float(of):
         _convert_float(t, one, to, of)
     else:
         _convert_integer(t, one, to, of)
@@ -36,18 +45,17 @@ def _convert_pair(t: Values, one: Instruction, short: str) -> None:
     if _way(one):
         raise UnknownPtx(f"the instruction {one.name}")
     high, low = (t.narrowed(t.read(operand, "f32"), short) for operand in one.operands[1:3])
-    high, low = (t.value(f"zext i16 {half} to i32") for half in (high, low))
-    t.write(one.operands[0], t.value(f"or i32 {low}, {t.value(f'shl i32 {high}, 16')}"), "b32")
+    t.write(one.operands[0], t.pair(low, high), "b32")
 
 
 def _convert_float(t: Values, one: Instruction, to: str, of: str) -> None:
     way, value = _way(one), t.number(one.operands[1], of)
     if "ftz" in one.modifiers and of == "f32":
         value = t.flushed(value)
-    held = "f64" if of == "f64" else "f32"
+    held = computed_in(of)
     if way in _TO_INTEGER:
         value = t.intrinsic(_TO_INTEGER[way], held, value)
-    if to not in FLOATS and to not in SHORT:
+    if not is_float(to):
         if way not in _TO_INTEGER:
             raise UnknownPtx(f"the instruction {one.name}")
         name = f"llvm.fpto{'s' if is_signed(to) else 'u'}i.sat.{integer(to)}.{held}"  # a NaN becomes 0
@@ -61,7 +69,7 @@ def _convert_float(t: Values, one: Instruction, to: str, of: str) -> None:
         )
         return
     if "sat" in one.modifiers:
-        value = t.intrinsic("minimumnum", held, t.intrinsic("maximumnum", held, value, "0.0"), "1.0")
+        value = t.saturated(value, held)
     if to in SHORT:
         t.write(one.operands[0], t.narrowed(value, to, held), to)
     elif to == held:
@@ -75,7 +83,7 @@ def _convert_float(t: Values, one: Instruction, to: str, of: str) -> None:
 
 def _convert_integer(t: Values, one: Instruction, to: str, of: str) -> None:
     value, signed = t.read(one.operands[1], of), is_signed(of)
-    if to in FLOATS or to in SHORT:
+    if is_float(to):
         if _way(one):
             raise UnknownPtx(f"the instruction {one.name}")
         name = "sitofp" if signed else "uitofp"

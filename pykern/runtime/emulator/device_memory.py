@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pykern.runtime.emulator.memory_checks import ALLOCATED, BEHIND, FREE, PADDING
+from pykern.runtime.emulator.ptx import rounded_up
 
 RED = 4096
 """Bytes between allocations, at least: an index that is a little too large is found there."""
@@ -25,7 +26,7 @@ class DeviceMemory:
     def __init__(self, nbytes: int) -> None:
         self.nbytes = nbytes
         self._bytes = np.zeros(nbytes + ALIGNMENT, np.uint8)
-        self.address = -(-self._bytes.ctypes.data // ALIGNMENT) * ALIGNMENT
+        self.address = rounded_up(self._bytes.ctypes.data, ALIGNMENT)
         self._states = np.zeros(nbytes + ALIGNMENT, np.uint8)
         self._end = RED
         self._sizes: dict[int, int] = {}
@@ -41,12 +42,12 @@ class DeviceMemory:
         begin = self._begin(nbytes)
         self._sizes[begin] = nbytes
         self._states[begin : begin + nbytes] = state
-        self._states[begin + nbytes : begin + _rounded(nbytes, 16)] = BEHIND
-        self._states[begin + nbytes : begin + _rounded(nbytes, 4)] = PADDING
+        self._states[begin + nbytes : begin + rounded_up(nbytes, 16)] = BEHIND
+        self._states[begin + nbytes : begin + rounded_up(nbytes, 4)] = PADDING
         return self.address + begin
 
     def _begin(self, nbytes: int) -> int:
-        room = -(-(nbytes + RED) // ALIGNMENT) * ALIGNMENT
+        room = rounded_up(nbytes + RED, ALIGNMENT)
         if self._end + room <= self.nbytes:
             self._end += room
             return self._end - room
@@ -60,8 +61,8 @@ class DeviceMemory:
         """Raises `KeyError` for what was not allocated."""
         begin = address - self.address
         nbytes = self._sizes.pop(begin)
-        self._states[begin : begin + _rounded(nbytes, 16)] = FREE
-        self._freed.append((begin, -(-(nbytes + RED) // ALIGNMENT) * ALIGNMENT))
+        self._states[begin : begin + rounded_up(nbytes, 16)] = FREE
+        self._freed.append((begin, rounded_up(nbytes + RED, ALIGNMENT)))
 
     def described(self, address: int) -> str:
         """Where an address lies, in words."""
@@ -77,8 +78,3 @@ class DeviceMemory:
         if after and offset >= 0:
             return f"{ahead} bytes before the begin of an allocation of {self._sizes[min(after)]} bytes"
         return "far from any allocation"
-
-
-def _rounded(nbytes: int, grain: int) -> int:
-    """Rounded up to a multiple."""
-    return -(-nbytes // grain) * grain

@@ -70,6 +70,11 @@ class Emitter:
     def set_slot(self, name: str, value: str | int) -> None:
         self.store("i64", str(value), self.offset("%launch", 8 * SLOTS[name]))
 
+    def fault(self, kind: int, address: str, site: str) -> str:
+        """Keep what is wrong, if nothing was before; gives a pointer that may be read and written."""
+        arguments = ("i64", str(kind)), ("i64", address), ("i64", site)
+        return self.call("ptr", "pk_fault", ("ptr", "%launch"), *arguments)
+
     def cell(self, address: str, index: str | int, nbytes: int = 8) -> str:
         """The address of an element; `address` is a number."""
         at = self.value(f"mul i64 {index}, {nbytes}")

@@ -6,13 +6,15 @@ rounded: within their documented errors.
 
 from __future__ import annotations
 
-from pykern.runtime.emulator.arithmetic import PAIRS, held, is_float, kind_of, number, paired, result, rounded
+from pykern.runtime.emulator.arithmetic import PAIRS, held, kind_of, number, paired, result, rounded
 from pykern.runtime.emulator.opcodes import opcode
 from pykern.runtime.emulator.operands import (
     SHORT,
     Values,
+    computed_in,
     float_constant,
     integer,
+    is_float,
     is_signed,
     llvm_type,
 )
@@ -63,7 +65,7 @@ def extreme(t: Values, one: Instruction) -> None:
         paired(t, one, kind, lambda v: t.intrinsic(name, "f32", *v))
     elif is_float(kind):
         values = [number(t, one, n, kind) for n in (1, 2)]
-        result(t, one, t.intrinsic(name, "f64" if kind == "f64" else "f32", *values), kind)
+        result(t, one, t.intrinsic(name, computed_in(kind), *values), kind)
     else:
         values = [t.read(operand, kind) for operand in one.operands[1:3]]
         t.write(

@@ -85,11 +85,8 @@ def extract_bits(t: Values, one: Instruction) -> None:
     kind = kind_of(one)
     n = bits_of(kind)
     value = t.resized(t.read(one.operands[1], kind), n, 128, is_signed(kind))
-    begin, count = (t.value(f"and i32 {t.read(operand, 'u32')}, 255") for operand in one.operands[2:4])
-    begin = t.resized(t.intrinsic("umin", "u32", begin, str(n)), 32, 128)
-    count = t.resized(t.intrinsic("umin", "u32", count, str(n)), 32, 128)
-    left = t.value(f"sub i128 127, {count}")
-    left = t.value(f"add i128 {left}, 1")
+    begin, count = (_place(t, operand, n) for operand in one.operands[2:4])
+    left = t.value(f"sub i128 128, {count}")
     nothing = t.value(f"icmp eq i128 {count}, 0")
     left = t.value(f"select i1 {nothing}, i128 0, i128 {left}")
     value = t.value(f"shl i128 {t.value(f'lshr i128 {value}, {begin}')}, {left}")
@@ -103,9 +100,7 @@ def insert_bits(t: Values, one: Instruction) -> None:
     kind = kind_of(one)
     n = bits_of(kind)
     source, into = (t.resized(t.read(operand, kind), n, 128) for operand in one.operands[1:3])
-    begin, count = (t.value(f"and i32 {t.read(operand, 'u32')}, 255") for operand in one.operands[3:5])
-    begin = t.resized(t.intrinsic("umin", "u32", begin, str(n)), 32, 128)
-    count = t.resized(t.intrinsic("umin", "u32", count, str(n)), 32, 128)
+    begin, count = (_place(t, operand, n) for operand in one.operands[3:5])
     mask = t.value(f"sub i128 {t.value(f'shl i128 1, {count}')}, 1")
     source = t.value(f"shl i128 {t.value(f'and i128 {source}, {mask}')}, {begin}")
     mask = t.value(f"xor i128 {t.value(f'shl i128 {mask}, {begin}')}, -1")
@@ -114,6 +109,12 @@ def insert_bits(t: Values, one: Instruction) -> None:
         t.resized(t.value(f"or i128 {source}, {t.value(f'and i128 {into}, {mask}')}"), 128, n),
         kind,
     )
+
+
+def _place(t: Values, operand: str, n: int) -> str:
+    """The begin or the length of a field: eight bits count, and what is beyond the width is the width."""
+    value = t.value(f"and i32 {t.read(operand, 'u32')}, 255")
+    return t.resized(t.intrinsic("umin", "u32", value, str(n)), 32, 128)
 
 
 @opcode("clz popc brev bfind", "shiftamt")

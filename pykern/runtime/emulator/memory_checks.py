@@ -68,8 +68,7 @@ def _fails(e: Emitter, condition: str, kind: int) -> None:
     yes, behind = e.label("fails"), e.label("holds")
     e.branch(condition, yes, behind)
     e.begin(yes)
-    arguments = ("ptr", "%launch"), ("i64", str(kind)), ("i64", "%address"), ("i64", "%site")
-    e.do(f"ret ptr {e.call('ptr', 'pk_fault', *arguments)}")
+    e.do(f"ret ptr {e.fault(kind, '%address', '%site')}")
     e.begin(behind)
 
 

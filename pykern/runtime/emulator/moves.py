@@ -5,9 +5,9 @@ Comes in: an `Instruction`. Goes out: LLVM IR, written by `Values`.
 
 from __future__ import annotations
 
-from pykern.runtime.emulator.arithmetic import PAIRS, kind_of
+from pykern.runtime.emulator.arithmetic import PAIRS, held, kind_of
 from pykern.runtime.emulator.opcodes import opcode
-from pykern.runtime.emulator.operands import FLOATS, SHORT, Values, bits_of, elements, integer, is_signed
+from pykern.runtime.emulator.operands import Values, bits_of, elements, integer, is_float, is_signed
 from pykern.runtime.emulator.ptx import Instruction, UnknownPtx
 
 _SIGNED = {"eq": "eq", "ne": "ne", "lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge"}
@@ -27,11 +27,11 @@ def compare(t: Values, one: Instruction) -> None:
         return
     if len(one.operands) != 3 or "|" in one.operands[0]:
         raise UnknownPtx(f"the operands of {one.name}")
-    if kind in FLOATS or kind in SHORT:
+    if is_float(kind):
         x, y = (t.number(operand, kind) for operand in one.operands[1:3])
         if "ftz" in one.modifiers and kind == "f32":
             x, y = t.flushed(x), t.flushed(y)
-        found = t.value(f"fcmp {_FLOAT[name]} {'double' if kind == 'f64' else 'float'} {x}, {y}")
+        found = t.value(f"fcmp {_FLOAT[name]} {held(kind)} {x}, {y}")
     else:
         x, y = (t.read(operand, kind) for operand in one.operands[1:3])
         table = _SIGNED if is_signed(kind) else _UNSIGNED
@@ -43,8 +43,7 @@ def _compare_pair(t: Values, one: Instruction, short: str) -> None:
     """``p|q``: the lower halves give the first predicate, the upper ones the second."""
     words = [t.read(operand, "b32") for operand in one.operands[1:3]]
     for predicate, shift in zip(one.operands[0].split("|"), (0, 16), strict=True):
-        bits = [t.value(f"trunc i32 {t.value(f'lshr i32 {word}, {shift}')} to i16") for word in words]
-        x, y = (t.widened(half, short) for half in bits)
+        x, y = (t.widened(t.half(word, shift), short) for word in words)
         t.write(predicate, t.value(f"fcmp {_FLOAT[one.modifiers[0]]} float {x}, {y}"), "pred")
 
 
@@ -52,8 +51,7 @@ def _compare_pair(t: Values, one: Instruction, short: str) -> None:
 def select(t: Values, one: Instruction) -> None:
     kind = kind_of(one)
     x, y = (t.bits(operand, bits_of(kind)) for operand in one.operands[1:3])
-    held = integer(kind)
-    chosen = t.value(f"select i1 {t.read(one.operands[3], 'pred')}, {held} {x}, {held} {y}")
+    chosen = t.value(f"select i1 {t.read(one.operands[3], 'pred')}, {integer(kind)} {x}, {integer(kind)} {y}")
     t.write(one.operands[0], chosen, f"b{bits_of(kind)}")
 
 

@@ -38,7 +38,3 @@ def rule_of(one: Instruction) -> Rule:
     if unknown:
         raise UnknownPtx(f"the modifier .{unknown[0]} of the instruction {one.name}")
     return rule
-
-
-def known_stems() -> tuple[str, ...]:
-    return tuple(sorted(_RULES))

@@ -32,6 +32,15 @@ def llvm_type(kind: str) -> str:
     return FLOATS.get(kind) or integer(kind)
 
 
+def is_float(kind: str) -> bool:
+    return kind in FLOATS or kind in SHORT
+
+
+def computed_in(kind: str) -> str:
+    """The PTX type that operations on a float are done in."""
+    return "f64" if kind == "f64" else "f32"
+
+
 def is_signed(kind: str) -> bool:
     return kind[0] == "s"
 
@@ -118,6 +127,19 @@ class Values(Emitter):
     def write_number(self, register: str, value: str, kind: str) -> None:
         """A float of `kind`; a short one comes as f32."""
         self.write(register, self.narrowed(value, kind) if kind in SHORT else value, kind)
+
+    def half(self, word: str, shift: int) -> str:
+        """The bits of one of the two short floats in 32 bits."""
+        return self.value(f"trunc i32 {self.value(f'lshr i32 {word}, {shift}')} to i16")
+
+    def pair(self, low: str, high: str) -> str:
+        """Two short floats in 32 bits."""
+        low, high = (self.value(f"zext i16 {half} to i32") for half in (low, high))
+        return self.value(f"or i32 {low}, {self.value(f'shl i32 {high}, 16')}")
+
+    def saturated(self, value: str, kind: str) -> str:
+        """A float between 0 and 1; a NaN becomes 0."""
+        return self.intrinsic("minimumnum", kind, self.intrinsic("maximumnum", kind, value, "0.0"), "1.0")
 
     def flushed(self, value: str) -> str:
         """A subnormal f32 is a zero of its sign, as instructions with ``.ftz`` take and give them."""

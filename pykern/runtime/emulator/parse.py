@@ -11,6 +11,7 @@ import re
 
 from pykern.runtime.emulator.ptx import (
     BYTES,
+    LEAVING,
     NO_RESULT,
     Block,
     Function,
@@ -19,6 +20,7 @@ from pykern.runtime.emulator.ptx import (
     Place,
     Symbol,
     UnknownPtx,
+    rounded_up,
 )
 from pykern.runtime.emulator.statements import split_operands, statements, without_linkage
 
@@ -121,7 +123,7 @@ class _Reader:
         space, align, kind, name, count, values = found.groups()
         space = "global" if space == "const" else space
         nbytes = BYTES[kind] * int(count or (0 if "[" in text else 1))
-        begin = _aligned(self.module.sizes[space], max(int(align or 1), 16))
+        begin = rounded_up(self.module.sizes[space], max(int(align or 1), 16))
         data = b"".join(
             (int(v, 0) % (1 << 8 * BYTES[kind])).to_bytes(BYTES[kind], "little")
             for v in (values or "").split(",")
@@ -172,12 +174,8 @@ class _Reader:
         self.module.instructions.append(made)
         block = function.blocks[-1]
         block.instructions.append(made)
-        if made.stem in ("bra", "brx", "ret", "exit", "trap"):
+        if made.stem in LEAVING or made.stem == "trap":
             function.blocks.append(Block(f"$after{made.number}"))
-
-
-def _aligned(n: int, align: int) -> int:
-    return -(-n // align) * align
 
 
 def _connect(function: Function) -> None:

@@ -18,7 +18,7 @@ from pykern.runtime.emulator.engine import engine, numbers
 from pykern.runtime.emulator.faults import ABSENT_LANE, DIVERGED, RACE, TRAPPED, UNWRITTEN, fault
 from pykern.runtime.emulator.memory_checks import ANY_STATE, BUT_PADDING, NOT_SHARED, READABLE, UNTOUCHED
 from pykern.runtime.emulator.parse import parsed
-from pykern.runtime.emulator.ptx import Instruction, Module, UnknownPtx
+from pykern.runtime.emulator.ptx import Instruction, Module, UnknownPtx, rounded_up
 from pykern.runtime.emulator.races import CELL_BYTES
 from pykern.runtime.emulator.slots import SLOTS
 from pykern.runtime.emulator.translate import translated
@@ -92,12 +92,12 @@ class Program:
 
         def room(nbytes: int) -> int:
             held.append(np.zeros(nbytes // 8 + 2, np.uint64))
-            return -(-held[-1].ctypes.data // 16) * 16
+            return rounded_up(held[-1].ctypes.data, 16)
 
         shared = own["shared"] + dynamic_shared
         states = self._shared_states(shared, dynamic_shared)
         given = np.frombuffer(parameters + bytes(8), np.uint8)
-        local = -(-own["local"] // 16) * 16
+        local = rounded_up(own["local"], 16)
         words = np.zeros(len(SLOTS), np.uint64)
         memory = self.text.memory
         values = {

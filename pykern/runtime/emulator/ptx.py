@@ -19,9 +19,16 @@ NO_RESULT = frozenset(
     {"st", "bra", "brx", "bar", "barrier", "ret", "exit", "red", "membar", "fence", "trap", "call"}
 )
 """Instructions whose first operand is read, or is no register."""
+LEAVING = frozenset({"bra", "brx", "ret", "exit"})
+"""Instructions that end a block of their function."""
 YIELDING = frozenset({"bar", "barrier", "shfl", "vote", "redux"})
 """Instructions that a thread cannot finish alone: it waits there for its warp or its block."""
 _WORD = re.compile(r"[%\w$.]+")
+
+
+def rounded_up(n: int, grain: int) -> int:
+    """The next multiple of `grain`, by which memory is laid out."""
+    return -(-n // grain) * grain
 
 
 class UnknownPtx(Exception):

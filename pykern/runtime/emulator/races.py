@@ -68,6 +68,4 @@ def _report(e: Emitter, condition: str, with_write: str, write: str, read: str) 
     with e.when(e.value(f"and i1 {condition}, {first}")):
         word = e.value(f"select i1 {with_write}, i64 {write}, i64 {read}")
         e.set_slot("fault_other", e.value(f"and i64 {e.value(f'lshr i64 {word}, 1')}, {MANY}"))
-        e.call(
-            "ptr", "pk_fault", ("ptr", "%launch"), ("i64", str(RACE)), ("i64", "%address"), ("i64", "%site")
-        )
+        e.fault(RACE, "%address", "%site")

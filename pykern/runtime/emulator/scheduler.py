@@ -81,8 +81,7 @@ def _block(e: Emitter) -> None:
 
 def _diverged(e: Emitter, condition: str, at: str) -> None:
     with e.when(condition):
-        site = e.value(f"sub i64 {at}, 1")
-        e.call("ptr", "pk_fault", ("ptr", "%launch"), ("i64", str(DIVERGED)), ("i64", "0"), ("i64", site))
+        e.fault(DIVERGED, "0", e.value(f"sub i64 {at}, 1"))
 
 
 def _warp(e: Emitter) -> None:
@@ -151,7 +150,7 @@ def _place_thread(e: Emitter, thread: str, lane: str) -> None:
 
 def _trap(e: Emitter) -> None:
     e.lines.append("define void @pk_trap(ptr %launch, i64 %site) {")
-    e.call("ptr", "pk_fault", ("ptr", "%launch"), ("i64", str(TRAPPED)), ("i64", "0"), ("i64", "%site"))
+    e.fault(TRAPPED, "0", "%site")
     e.do("ret void")
 
 
@@ -182,14 +181,7 @@ def _shuffle(way: str):
         present = e.value(f"lshr i64 {e.slot('present')}, {wide}")
         absent = e.value(f"icmp eq i64 {e.value(f'and i64 {present}, 1')}, 0")
         with e.when(e.value(f"and i1 {inside}, {absent}")):
-            e.call(
-                "ptr",
-                "pk_fault",
-                ("ptr", "%launch"),
-                ("i64", str(ABSENT_LANE)),
-                ("i64", "0"),
-                ("i64", "%site"),
-            )
+            e.fault(ABSENT_LANE, "0", "%site")
         itself = e.value("or i32 %lane, 32")
         e.do(f"ret i32 {e.value(f'select i1 {inside}, i32 {source}, i32 {itself}')}")
 

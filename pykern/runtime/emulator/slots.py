@@ -33,12 +33,11 @@ _NAMES = (
     "taken",  # the same, once all have
     "present",  # lanes that take part in the exchange, a bit each
     "kinds",  # a byte for each wait: 0 of a block, 1 of a warp
-    "fault",  # a number of `faults.KINDS`, 0 as long as nothing is wrong
+    "fault",  # a number of `faults`, 0 as long as nothing is wrong
     "fault_site",  # the instruction's number
     "fault_address",
     "fault_thread",
     "fault_block",
     "fault_other",  # the other thread of a race
-    "fault_other_site",
 )
 SLOTS = {name: number for number, name in enumerate(_NAMES)}

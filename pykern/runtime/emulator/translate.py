@@ -14,7 +14,7 @@ from pykern.runtime.emulator import accesses, arithmetic, conversions, functions
 from pykern.runtime.emulator.liveness import live_after_waits
 from pykern.runtime.emulator.opcodes import rule_of
 from pykern.runtime.emulator.operands import Values
-from pykern.runtime.emulator.ptx import Function, Instruction, Module, UnknownPtx
+from pykern.runtime.emulator.ptx import LEAVING, Function, Instruction, Module, UnknownPtx
 
 RULES = (accesses, arithmetic, conversions, functions, integers, moves)
 """Modules that register rules."""
@@ -65,6 +65,7 @@ class _FunctionWriter(Values):
         self.prefix = prefix
         self.symbol = f"{prefix}{function.name}"
         self.waits: list[Instruction] = []
+        self._labels = {block.label: self._label(number) for number, block in enumerate(function.blocks)}
         self._live = live_after_waits(function)
         self.frame = {r: n for n, r in enumerate(sorted({r for kept in self._live.values() for r in kept}))}
 
@@ -74,7 +75,7 @@ class _FunctionWriter(Values):
             self.begin(self._label(number))
             for one in block.instructions:
                 self._instruction(one, number)
-            if not block.instructions or not _ends(block.instructions[-1]):
+            if not block.instructions or block.instructions[-1].stem not in LEAVING:
                 self._go_on(number)
         self.lines.append("}")
         if self.function.is_kernel:
@@ -117,7 +118,7 @@ class _FunctionWriter(Values):
         self.do("ret i32 0" if self.function.is_kernel else "ret void")
 
     def _instruction(self, one: Instruction, block: int) -> None:
-        if one.stem in ("bra", "brx", "ret", "exit"):
+        if one.stem in LEAVING:
             self._control(one, block)
         elif one.guard:
             with self.when(self._guard(one)):
@@ -140,16 +141,15 @@ class _FunctionWriter(Values):
             rule_of(one)(self, one)
 
     def _control(self, one: Instruction, block: int) -> None:
-        labels = {block.label: self._label(number) for number, block in enumerate(self.function.blocks)}
         if one.stem == "bra":
-            target = labels[one.operands[0]]
+            target = self._labels[one.operands[0]]
             if one.guard:
                 self.branch(self._guard(one), target, self._label(block + 1))
             else:
                 self.jump(target)
         elif one.stem == "brx":
             index = self.read(one.operands[0], "b32")
-            targets = [labels[label] for label in self.function.targets[one.operands[1]]]
+            targets = [self._labels[label] for label in self.function.targets[one.operands[1]]]
             rows = " ".join(f'i32 {n}, label %"{label}"' for n, label in enumerate(targets))
             self.do(f'switch i32 {index}, label %"{targets[-1]}" [{rows}]')
         elif one.guard:
@@ -186,7 +186,3 @@ class _FunctionWriter(Values):
             value = self.load(f"i{bits}", self.offset("%frame", 8 * self.frame[register]))
             self.store(f"i{bits}", value, self.place(register))
         waits.take(self, one)
-
-
-def _ends(one: Instruction) -> bool:
-    return one.stem in ("bra", "brx", "ret", "exit")

@@ -13,7 +13,7 @@ LANES = 32
 WARP_BARRIER = "bar.warp.sync"
 _SHUFFLES = ("up", "down", "bfly", "idx")
 _VOTES = ("all", "any", "uni", "ballot")
-_REDUCTIONS = {"add": "add", "and": "and", "or": "or", "xor": "xor", "min": "min", "max": "max"}
+_REDUCTIONS = ("add", "and", "or", "xor", "min", "max")
 
 
 def is_of_warp(one: Instruction) -> bool:
