@@ -13,6 +13,7 @@ from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.values import is_nested_in
 from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import find, index_constant, named, replace
 
@@ -93,7 +94,9 @@ def _own_buffers(kernel: ir.Operation) -> None:
                 hint="give pk.shared a length that is known",
             )
         around = [
-            loop for loop in loops if any(_is_within(use.owner.operation, loop) for use in op.results[0].uses)
+            loop
+            for loop in loops
+            if any(is_nested_in(use.owner.operation, loop) for use in op.results[0].uses)
         ]
         place = (
             ir.InsertionPoint.at_block_begin(around[0].regions[0].blocks[0])
@@ -105,11 +108,3 @@ def _own_buffers(kernel: ir.Operation) -> None:
         with place, op.location:
             made = ir.Operation.create("kern.private", results=[own])
         replace(op, [made.result])
-
-
-def _is_within(op: ir.Operation, loop: ir.Operation) -> bool:
-    while op.name != "func.func":
-        if op == loop:
-            return True
-        op = op.block.owner.operation
-    return False

@@ -12,10 +12,10 @@ from mlir import ir
 
 from pykern.dialect import attributes as kern
 from pykern.passes.ir.affine import Sum
+from pykern.passes.ir.predicates import predicate_of
 from pykern.passes.ir.structured import reduction_loops
 from pykern.passes.ir.values import is_argument
 
-_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 _STRICT = {"sle": 0, "slt": 1, "sge": 0, "sgt": 1}
 _PURE = ("arith.", "linalg.index")
 
@@ -69,7 +69,7 @@ def _rows(mask: ir.Value, rank: int) -> list[_Row]:
         return _rows(op.operands[0], rank) + _rows(op.operands[1], rank)
     if op.name != "arith.cmpi":
         return []
-    predicate = _PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
+    predicate = predicate_of(op)
     if predicate in ("sgt", "sge"):
         return _ordered(op.operands[1], op.operands[0], _STRICT[predicate], rank)
     if predicate in ("slt", "sle"):

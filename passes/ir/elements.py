@@ -25,6 +25,10 @@ class Operand:
     value: ir.Value
     at: Exprs
 
+    def seen_from(self, at: Exprs) -> Operand:
+        """The same, over the dimensions of who reads the asker's result at `at`."""
+        return Operand(self.value, composed(self.at, dict(enumerate(at))))
+
 
 def operand(op: ir.Operation, number: int) -> Operand:
     """An operand of a linalg.generic, over the op's own dimensions."""

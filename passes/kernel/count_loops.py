@@ -18,13 +18,13 @@ from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.index_arithmetic import hoist
+from pykern.passes.ir.predicates import MIRRORED, predicate_of
 from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import index_arithmetic, index_constant, is_constant, named, terminator
 from pykern.passes.remarks import remark
 
-_PREDICATES = {2: "slt", 3: "sle", 4: "sgt", 5: "sge"}
-"""Of `arith.cmpi`, by their numbers."""
-_MIRRORED = {"slt": "sgt", "sgt": "slt", "sle": "sge", "sge": "sle"}
+_UPWARDS, _DOWNWARDS = ("slt", "sle"), ("sgt", "sge")
+"""Predicates of the conditions of loops that count."""
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,19 @@ def _counter(loop: ir.Operation) -> Counter | None:
         return None
     if not all(op in (compare, end) or is_speculatable(op) for op in asked):
         return None
-    predicate = _PREDICATES.get(ir.IntegerAttr(compare.attributes["predicate"]).value)
+    predicate = predicate_of(compare)
     left, right = compare.operands
     if right in arguments:
-        left, right, predicate = right, left, _MIRRORED.get(predicate or "")
-    if predicate is None or left not in arguments or not isinstance(left.type, ir.IndexType):
+        left, right, predicate = right, left, MIRRORED[predicate]
+    if (
+        predicate not in (*_UPWARDS, *_DOWNWARDS)
+        or left not in arguments
+        or not isinstance(left.type, ir.IndexType)
+    ):
         return None
     place = arguments.index(left)
     step = _step(terminator(after).operands[place], left, passed, list(after.arguments))
-    counts_up = predicate in ("slt", "sle")
+    counts_up = predicate in _UPWARDS
     if step is None or (step < 1 if counts_up else step != -1) or not hoist(right, loop):
         return None
     return Counter(place, step, right, predicate in ("sle", "sge"))

@@ -16,12 +16,11 @@ from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.lengths import WIDEST_RIM
 from pykern.passes.ir.floor_division import floor_divisions
 from pykern.passes.ir.index_arithmetic import Affine, affine_of, hoist
+from pykern.passes.ir.predicates import MIRRORED, predicate_of
 from pykern.passes.ir.values import defining, parent_of
 from pykern.passes.kernel.spans import Spans, extremes, spans_of
 from pykern.passes.kernels import find, is_constant
 
-_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge")
-_MIRRORED = {"slt": "sgt", "sgt": "slt", "sle": "sge", "sge": "sle"}
 _FIRST_INDEX = {"memref.load": 1, "memref.store": 2, "kern.atomic_rmw": 2}
 _CLAMPS = {"arith.maxsi": "sge", "arith.minsi": "sle"}
 _ONE = Affine(constant=1)
@@ -81,8 +80,8 @@ def edges_of(loop: ir.Operation, branches_only: bool) -> list[Edge]:
 
 def _comparisons(loop: ir.Operation, spans: Spans) -> Iterator[Edge]:
     for op in find(loop, lambda op: op.name == "arith.cmpi"):
-        number = ir.IntegerAttr(op.attributes["predicate"]).value
-        line = _half_line(op, _PREDICATES[number], loop, spans) if number < len(_PREDICATES) else None
+        predicate = predicate_of(op)
+        line = None if predicate[0] == "u" else _half_line(op, predicate, loop, spans)
         if line is not None:
             yield Edge(op, (line,), line.truth, "a test of the edge")
 
@@ -117,7 +116,7 @@ def _half_line(op: ir.Operation, predicate: str, loop: ir.Operation, spans: Span
         return None
     difference = left - right
     if difference.coefficient == -1:
-        difference, predicate = difference * -1, _MIRRORED.get(predicate, predicate)
+        difference, predicate = difference * -1, MIRRORED[predicate]
     if difference.coefficient != 1:
         return None
     fixed, least, most = extremes(difference, spans)

@@ -17,7 +17,7 @@ from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import UNROLLED_OPS
 from pykern.passes.analysis.cost_model.registers import PROMOTED_CELLS
 from pykern.passes.framework import Pass
-from pykern.passes.ir.values import has_uses
+from pykern.passes.ir.values import has_uses, is_nested_in
 from pykern.passes.kernel.constant_loops import Plan
 from pykern.passes.kernel.unrolling import Unrolling
 from pykern.passes.kernels import find
@@ -89,13 +89,6 @@ def _is_only_accessed(array: ir.Value, loop: ir.Operation) -> bool:
         return False
     users = [use.owner.operation for use in array.uses]
     return all(
-        op.name in ("memref.load", "memref.store") and not op.attributes and _is_within(op, loop)
+        op.name in ("memref.load", "memref.store") and not op.attributes and is_nested_in(op, loop)
         for op in users
     )
-
-
-def _is_within(op: ir.Operation, outer: ir.Operation) -> bool:
-    parent = op.parent
-    while parent is not None and parent.operation != outer:
-        parent = parent.operation.parent
-    return parent is not None

@@ -16,18 +16,13 @@ from mlir.dialects import arith, scf
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import erase_dead, writes_nothing
 from pykern.passes.ir.index_arithmetic import Affine, affine_of, hoist, materialise
+from pykern.passes.ir.predicates import MIRRORED, NEGATED, predicate_of
 from pykern.passes.ir.values import defining, made_by
 from pykern.passes.kernels import find, index_constant, is_constant
 from pykern.passes.remarks import remark
 
 Literal = tuple[ir.Value, bool]
 """A condition and the truth it needs to have."""
-
-_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-_NEGATED = {"eq": "ne", "ne": "eq", "slt": "sge", "sge": "slt", "sgt": "sle", "sle": "sgt",
-            "ult": "uge", "uge": "ult", "ugt": "ule", "ule": "ugt"}  # fmt: skip
-_MIRRORED = {"slt": "sgt", "sgt": "slt", "sle": "sge", "sge": "sle",
-             "ult": "ugt", "ugt": "ult", "ule": "uge", "uge": "ule"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -148,7 +143,7 @@ def _conjuncts(op: ir.Operation, wanted: bool) -> list[Literal] | None:
     if op.name == "arith.xori" and truths[1] is not None:
         return [(operands[0], wanted != truths[1])]
     if op.name == "arith.cmpi" and truths[1] is not None and operands[0].type == _i1():
-        predicate = _PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
+        predicate = predicate_of(op)
         if predicate in ("eq", "ne"):
             return [(operands[0], wanted == (truths[1] == (predicate == "eq")))]
     if op.name == "arith.select" and operands[1].type == _i1():
@@ -236,11 +231,11 @@ class GuardFacts:
         left, right = (affine_of(operand, self.loop) for operand in op.operands)
         if left is None or right is None:
             return False
-        predicate = _PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
-        predicate = predicate if wanted else _NEGATED[predicate]
+        predicate = predicate_of(op)
+        predicate = predicate if wanted else NEGATED[predicate]
         if predicate[0] == "u":
             if predicate in ("ugt", "uge"):
-                predicate, left, right = _MIRRORED[predicate], right, left
+                predicate, left, right = MIRRORED[predicate], right, left
             if not _is_nonnegative(right) or right.coefficient:
                 return False  # a negative bound is a huge one without its sign
             return self._add(left, "sge", Affine(), op) and self._add(left, "s" + predicate[1:], right, op)
@@ -255,7 +250,7 @@ class GuardFacts:
             return False
         bound = Affine(0, right.terms, right.constant) - Affine(0, left.terms, left.constant)
         if factor < 0:
-            factor, bound, predicate = -factor, bound * -1, _MIRRORED[predicate]
+            factor, bound, predicate = -factor, bound * -1, MIRRORED[predicate]
         if predicate in ("sgt", "sge"):
             strict = Affine(constant=int(predicate == "sgt"))
             self.lower.append((bound + strict, factor, op.location))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from pykern.passes.ir.predicates import NEGATED, PREDICATES, predicate_of
 from pykern.passes.raise_to_linalg.builder import Builder
 from pykern.passes.raise_to_linalg.expressions import (
     Apply,
@@ -21,10 +22,7 @@ from pykern.passes.raise_to_linalg.expressions import (
 from pykern.passes.raise_to_linalg.forms import Form
 
 LARGEST = 1 << 61
-PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 SLT, SGE = PREDICATES.index("slt"), PREDICATES.index("sge")
-_NEGATED = {"eq": "ne", "ne": "eq", "slt": "sge", "sge": "slt", "sgt": "sle", "sle": "sgt",
-            "ult": "uge", "uge": "ult", "ugt": "ule", "ule": "ugt"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,8 +71,8 @@ def facts(literal: Literal) -> IndexFacts | None:
     if not isinstance(condition.operands[0].type, ir.IndexType):
         return None
     left, right = (form_of_value(operand) for operand in condition.operands)
-    predicate = PREDICATES[ir.IntegerAttr(condition.attributes["predicate"]).value]
-    predicate = predicate if wanted else _NEGATED[predicate]
+    predicate = predicate_of(condition)
+    predicate = predicate if wanted else NEGATED[predicate]
     if predicate in ("sgt", "sge", "ugt", "uge"):
         left, right, predicate = right, left, predicate.replace("g", "l")
     if predicate == "eq":

@@ -13,7 +13,7 @@ from mlir import ir
 
 from pykern.passes.framework import Pass
 from pykern.passes.fusion.attention.softmax import reduced, single, starts_from
-from pykern.passes.ir.elements import Exprs, Operand, composed, dims, through
+from pykern.passes.ir.elements import Operand, dims, through
 from pykern.passes.ir.memory import TENSOR_RESHAPES
 from pykern.passes.ir.structured import indexing_maps
 from pykern.passes.ir.values import defining, made_by
@@ -81,7 +81,7 @@ def _adds_nothing(first: Operand, other: Operand) -> bool:
         return _exponentials(other) is not None
     factors = single(first.value, "arith.mulf")
     for nil, scale in () if factors is None else (factors, factors[::-1]):
-        if starts_from(_filled(nil), 0.0) and _is_scale_of(_over(scale, first.at), other):
+        if starts_from(_filled(nil), 0.0) and _is_scale_of(scale.seen_from(first.at), other):
             return True
     return False
 
@@ -110,8 +110,8 @@ def _difference(power: Operand) -> tuple[Operand, Operand] | None:
     difference = None if inner is None else single(through(inner[0]).value, "arith.subf")
     if inner is None or difference is None:
         return None
-    at = through(_over(inner[0], power.at)).at
-    return _over(difference[0], at), _over(difference[1], at)
+    at = through(inner[0].seen_from(power.at)).at
+    return difference[0].seen_from(at), difference[1].seen_from(at)
 
 
 def _exponentials(total: Operand) -> Operand | None:
@@ -144,11 +144,6 @@ def _multiplies(op: ir.Operation) -> bool:
         return True
     names = [o.operation.name for o in op.regions[0].blocks[0].operations]
     return names[-3:] == ["arith.mulf", "arith.addf", "linalg.yield"]
-
-
-def _over(read: Operand, at: Exprs) -> Operand:
-    """An operand of an op whose result is read at `at`."""
-    return Operand(read.value, composed(read.at, dict(enumerate(at))))
 
 
 def _filled(read: Operand) -> ir.Value:

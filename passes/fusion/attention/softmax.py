@@ -105,11 +105,7 @@ def _unconverted(read: Operand) -> tuple[Operand, list[ir.Value]]:
         if found is None:
             return read, passed
         passed.append(read.value)
-        read = Operand(found[0].value, _at(found[0], read))
-
-
-def _at(inner: Operand, outer: Operand) -> tuple[ir.AffineExpr, ...]:
-    return composed(inner.at, dict(enumerate(outer.at)))
+        read = found[0].seen_from(read.at)
 
 
 def single(value: ir.Value, name: str) -> list[Operand] | None:
@@ -148,7 +144,7 @@ def _times_inverse(weights: ir.Value) -> tuple[list[Operand] | None, ir.Value | 
             divisor = operand(op, arguments.index(first.operands[1]))
             known = within(op, dims(*range(loop_count(op))))
             divisor = Operand(divisor.value, composed(divisor.at, known))
-            return [e, Operand(divisor.value, _at(divisor, read))], read.value
+            return [e, divisor.seen_from(read.at)], read.value
     return None, None
 
 

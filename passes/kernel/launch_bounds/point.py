@@ -15,6 +15,7 @@ from mlir import ir
 from pykern.data.integer_expressions import Expressions
 from pykern.dialect import attributes as kern
 from pykern.dialect.index_space import NdrangeOp
+from pykern.passes.ir.predicates import NEGATED, predicate_of
 from pykern.passes.ir.values import defining, is_argument
 from pykern.passes.kernel.launch_bounds.slopes import SlopeReader, Slopes, Variable, is_counter
 from pykern.passes.kernel.work_groups.slots import element_bytes
@@ -25,8 +26,6 @@ Step = tuple[ir.Operation, int]
 Space = tuple[tuple[int, int, int], ...]
 """Start, step and count of each dimension."""
 
-_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-_NEGATED = {"eq": "ne", "ne": "eq", "slt": "sge", "sge": "slt", "sgt": "sle", "sle": "sgt"}
 _PLAIN = {
     "arith.addi": "add", "arith.subi": "sub", "arith.muli": "mul", "arith.andi": "and", "arith.ori": "or",
     "arith.xori": "xor", "arith.minsi": "smin", "arith.maxsi": "smax", "arith.select": "select",
@@ -297,7 +296,7 @@ class Point:
         return self.e.value(number) is not None
 
     def _compared(self, op: ir.Operation, operands: list[int]) -> int:
-        predicate = _PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
+        predicate = predicate_of(op)
         if predicate[0] != "u":
             return self.e.op(predicate, *operands)
         zero = self.e.const(0, self.e.bits(operands[0]))
@@ -387,10 +386,10 @@ def _conjuncts(value: ir.Value, wanted: bool, depth: int) -> list[Literal]:
         return []
     if op.name != "arith.cmpi" or _bits(op.operands[0].type) == 1:
         return []
-    predicate = _PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
+    predicate = predicate_of(op)
     if predicate[0] == "u":
         return []
-    return [(op.operands[0], predicate if wanted else _NEGATED[predicate], op.operands[1])]
+    return [(op.operands[0], predicate if wanted else NEGATED[predicate], op.operands[1])]
 
 
 def _bits(kind: ir.Type) -> int:
