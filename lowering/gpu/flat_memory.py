@@ -66,6 +66,10 @@ class FlattenMemory(Pass):
         for kernel in kernels.kernels(module):
             _Flattener(kernel, self).run()
 
+    def knows(self, kind: ir.FloatType) -> bool:
+        """Whether memory and atomics have this float as it is."""
+        return self.float_atomics and not (self.bf16_as_bits and isinstance(kind, ir.BF16Type))
+
 
 @dataclass
 class _Flat:
@@ -162,10 +166,8 @@ class _Flattener:
         return made
 
     def _stored_as(self, element: ir.Type, words: bool) -> ir.Type:
-        knows = (
-            self.options.float_atomics and not self.options.bf16_as_bits and isinstance(element, ir.BF16Type)
-        )
-        return element if knows and not words else stored_as(element, words)
+        stays = isinstance(element, ir.BF16Type) and self.options.knows(element)
+        return element if stays and not words else stored_as(element, words)
 
     def _length(self, known: int) -> ir.Value:
         """A length: a slot in any case, and a constant where it is known."""
@@ -347,8 +349,7 @@ def _changed_by_atomics(kernel: ir.Operation, options: FlattenMemory) -> set[ir.
     changed: set[ir.Value] = set()
     for op in named(kernel, "kern.atomic_rmw", "kern.atomic_cas"):
         element = op.operands[0].type
-        has_form = options.float_atomics and not (options.bf16_as_bits and isinstance(element, ir.BF16Type))
-        real = isinstance(element, ir.FloatType) and not has_form
+        real = isinstance(element, ir.FloatType) and not options.knows(element)
         kind = ir.StringAttr(op.attributes["kind"]).value if op.name == "kern.atomic_rmw" else ""
         signless = options.whole_words and kind.startswith("u")  # such memory has integers with a sign alone
         if real or signless or element.width < options.atomic_width:

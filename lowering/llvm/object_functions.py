@@ -28,18 +28,11 @@ from pykern.lowering.llvm.text_ir.values import I1, I8, I32, I64, NULL, VOID, Va
 NEGATIVE, MISSING = 1, 2
 ENDINGS = ("", "_part", "_extent")
 """What stands behind the kernel's name in the names of its functions."""
-DERIVATIVES = {"reverse": "_gradient", "forward": "_tangent"}
-
-
-def object_name(source: KernelSource) -> str:
-    """What the functions are called: a derivative may stand beside its kernel."""
-    ending = DERIVATIVES[source.derivatives[-1].mode] if source.derivatives else ""
-    return source.function.name + ending
 
 
 def object_text(source: KernelSource, symbol: str) -> str:
     """The functions around the kernel `symbol`."""
-    module, name = Module(), object_name(source)
+    module, name = Module(), source.exported_name
     kinds = argument_types(source)
     passed = [I8 if kind == I1 else kind for kind in kinds]
 

@@ -30,7 +30,7 @@ from pykern.lowering.llvm.linked_texts import may_run_out, needed_by
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
 from pykern.lowering.llvm.machines import Host, host_of
-from pykern.lowering.llvm.object_functions import ENDINGS, object_name, object_text
+from pykern.lowering.llvm.object_functions import ENDINGS, object_text
 from pykern.lowering.llvm.optimisation import CAREFUL, Passes, passes_for
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.reports import LowerReports
@@ -167,7 +167,7 @@ def _object(
             place,
             hint="leave prints, asserts and debug= out; give shared memory a known length",
         )
-    names = [f"{object_name(source)}{ending}" for ending in ENDINGS]
+    names = [f"{source.exported_name}{ending}" for ending in ENDINGS]
     code = generate(text, (object_text(source, symbol),), tuple(names), host, texts=True, passes=passes)
     return code.objects[0]
 

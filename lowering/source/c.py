@@ -14,7 +14,7 @@ from mlir import ir
 
 from pykern.data.locations import SourceSpan
 from pykern.lowering.source.expressions import PRODUCT, Expression, binary, call
-from pykern.lowering.source.language import CALLED, FUNCTIONS, Language, Memory, Word
+from pykern.lowering.source.language import CALLED, FUNCTIONS, Language, Memory, Word, parameter_lines
 from pykern.passes.analysis.integer_ranges import width
 
 _TYPES = {
@@ -58,7 +58,7 @@ static inline {type} atomic_{kind}({type} *cell, {type} value) {{
 }}
 """
 _EXCHANGE_IF = """\
-static inline {type} compare_exchange({type} *cell, {type} expected, {type} desired) {{
+static inline {type} {name}({type} *cell, {type} expected, {type} desired) {{
     __atomic_compare_exchange(cell, &expected, &desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return expected;
 }}
@@ -99,10 +99,9 @@ class C(Language):
         return self.cast(kind, value) if str(kind) == "f16" else value
 
     def bits(self, operand: Expression, given: ir.Type, wanted: ir.Type) -> Expression:
-        name = f"{self.type(wanted).removesuffix('_t')}_of_{self.type(given).removesuffix('_t')}".lower()
-        text = _BITS.format(name=name.lstrip("_"), given=self.type(given), wanted=self.type(wanted))
-        self.helpers[name] = text
-        return call(name.lstrip("_"), operand)
+        name = f"{self._short(wanted)}_of_{self._short(given)}"
+        self.helpers[name] = _BITS.format(name=name, given=self.type(given), wanted=self.type(wanted))
+        return call(name, operand)
 
     def function(self, name: str, kind: ir.Type, operands: Sequence[Expression]) -> Expression:
         if str(kind) == "f16":
@@ -146,8 +145,7 @@ class C(Language):
         self, cell: str, expected: str, desired: str, element: ir.Type, memory: Memory | None
     ) -> str:
         name = f"compare_exchange_{self._short(element)}"
-        text = _EXCHANGE_IF.format(type=self.type(element)).replace("compare_exchange(", f"{name}(", 1)
-        self.helpers[name] = text
+        self.helpers[name] = _EXCHANGE_IF.format(type=self.type(element), name=name)
         return f"{name}(&{cell}, {expected}, {desired})"
 
     def _short(self, element: ir.Type) -> str:
@@ -175,8 +173,7 @@ class C(Language):
         head += ["", "#pragma STDC FP_CONTRACT OFF", ""]
         head += [line for text in self.helpers.values() for line in text.split("\n")]
         head += [f"void {name}("]
-        head += [f"    {each}," for each in parameters[:-1]] + [f"    {each}" for each in parameters[-1:]]
-        return [*head, ") {"], ["}"]
+        return [*head, *parameter_lines(parameters)], ["}"]
 
     def _parameter(self, told: Memory | Word) -> str:
         if isinstance(told, Word):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.lowering.source.expressions import Expression, call
-from pykern.lowering.source.language import FUNCTIONS, Language, Memory, Word
+from pykern.lowering.source.language import FUNCTIONS, Language, Memory, Word, parameter_lines
 from pykern.passes.analysis.integer_ranges import width
 
 _TYPES = {
@@ -115,12 +115,7 @@ class Cuda(Language):
             *([self.half_header, ""] if halves else []),
             f'extern "C" __global__ void __launch_bounds__({math.prod(block)}) {name}(',
         ]
-        head += (
-            [f"    {each}," for each in parameters[:-1]]
-            + [f"    {each}" for each in parameters[-1:]]
-            + [") {"]
-        )
-        return [*head, *(f"    {each}" for each in shared)], ["}"]
+        return [*head, *parameter_lines(parameters), *(f"    {each}" for each in shared)], ["}"]
 
     def _parameter(self, told: Memory | Word) -> str:
         if isinstance(told, Word):

@@ -242,6 +242,12 @@ class Language:
         raise NotImplementedError
 
 
+def parameter_lines(parameters: Sequence[str]) -> list[str]:
+    """Parameters of a function, one a line, and the beginning of its body."""
+    lines = [f"    {each}," for each in parameters]
+    return [*lines[:-1], *(line.removesuffix(",") for line in lines[-1:]), ") {"]
+
+
 FUNCTIONS = {
     "absf": "fabs", "powf": "pow", "roundeven": "rint", "ctlz": "clz", "ctpop": "popcount", "absi": "abs",
 }  # fmt: skip

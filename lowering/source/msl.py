@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.lowering.source.expressions import Expression, call
-from pykern.lowering.source.language import FUNCTIONS, Language, Memory, Word
+from pykern.lowering.source.language import FUNCTIONS, Language, Memory, Word, parameter_lines
 
 _TYPES = {
     "i1": "bool",
@@ -127,8 +127,7 @@ class Metal(Language):
             "uint3 local_id [[thread_position_in_threadgroup]]",
             "uint3 group_id [[threadgroup_position_in_grid]]",
         ]
-        head += [f"    {each}," for each in parameters[:-1]] + [f"    {parameters[-1]}", ") {"]
-        return [*head, *(f"    {each}" for each in shared)], ["}"]
+        return [*head, *parameter_lines(parameters), *(f"    {each}" for each in shared)], ["}"]
 
     def _pointer(self, memory: Memory) -> str:
         kind = ("atomic_" if memory.atomic else "") + self.type(memory.element)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.lowering.source.expressions import Expression, call
-from pykern.lowering.source.language import Language, Memory, Word
+from pykern.lowering.source.language import Language, Memory, Word, parameter_lines
 
 _TYPES = {
     "i1": "bool", "i8": "char", "i16": "short", "i32": "int", "i64": "long", "f16": "half", "f32": "float",
@@ -84,7 +84,8 @@ class OpenClC(Language):
         shared: Sequence[str],
         body: Sequence[str],
     ) -> tuple[list[str], list[str]]:
-        text = " ".join((*body, *shared, *map(self._parameter, arguments)))
+        parameters = [self._parameter(each) for each in arguments]
+        text = " ".join((*body, *shared, *parameters))
         pragmas = ["#pragma OPENCL FP_CONTRACT OFF"]
         for kind, extension in (("half", "cl_khr_fp16"), ("double", "cl_khr_fp64")):
             if re.search(rf"\b(as_)?{kind}\b", text):
@@ -94,15 +95,9 @@ class OpenClC(Language):
                 f"#pragma OPENCL EXTENSION cl_khr_int64_{what}_atomics : enable"
                 for what in ("base", "extended")
             ]
-        parameters = [self._parameter(each) for each in arguments]
         sizes = ", ".join(map(str, (*block, 1, 1)[:3]))
         head = [*pragmas, "", f"__kernel __attribute__((reqd_work_group_size({sizes})))", f"void {name}("]
-        head += (
-            [f"    {each}," for each in parameters[:-1]]
-            + [f"    {each}" for each in parameters[-1:]]
-            + [") {"]
-        )
-        return [*head, *(f"    {each}" for each in shared)], ["}"]
+        return [*head, *parameter_lines(parameters), *(f"    {each}" for each in shared)], ["}"]
 
     def _parameter(self, told: Memory | Word) -> str:
         if isinstance(told, Word):

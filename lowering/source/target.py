@@ -74,9 +74,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         names = without_known(kernel, source, names)
     started = time.perf_counter()
     items = items_of(kernel, named_items, source.launch.rank) if is_c else ()
-    if source.derivatives:  # it may stand beside its kernel
-        ending = {"reverse": "gradient", "forward": "tangent"}[source.derivatives[-1].mode]
-        kernel.attributes["sym_name"] = ir.StringAttr.get(f"{source.function.name}_{ending}")
+    kernel.attributes["sym_name"] = ir.StringAttr.get(source.exported_name)
     symbol, text = printed(kernel, users, language, names, source if options.comments else None, items)
     record.add("source", text if record.texts else "", started, name)
     arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(kernel.attributes[kern.ARGUMENTS]))

@@ -183,25 +183,29 @@ def raised(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Raised:
 
 def lower(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Lowered:
     """See `Kernel.lower`. Keywords are those of `KEYWORDS`; others are arguments."""
+    passes = tuple(keywords.get("passes", ()))
+    live = tuple(p for p in passes if not isinstance(p, str))
+    source = source_of(kernel, args, {**keywords, "passes": passes})
+    return Lowered(source, service().compile(source, keep_stages=True, passes=live), live)
+
+
+def source_of(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> KernelSource:
+    """What the compiler is asked for by `lower`, but for live passes."""
     keywords = dict(keywords)
     options = {n: keywords.pop(n) for n in KEYWORDS if n in keywords}
     values = kernel.bind(args, keywords)
     parameters = tuple(parameter(n, v, kernel.annotations.get(n)) for n, v in values)
     target = options.get("target")
     target = _target_of(values) if target is None else checked(target)
-    source = KernelSource(
+    return KernelSource(
         kernel.captured()[0],
         parameters,
         _launch_spec(kernel, options, any(isinstance(v, Spec) for _, v in values)),
         _checked(kernel.options, options.get("debug"), target),
         target=target,
         derivatives=kernel.derivatives,
+        passes=tuple(p for p in options.get("passes", ()) if isinstance(p, str)),
     )
-    passes = tuple(options.get("passes", ()))
-    names = tuple(p for p in passes if isinstance(p, str))
-    live = tuple(p for p in passes if not isinstance(p, str))
-    source = replace(source, passes=names)
-    return Lowered(source, service().compile(source, keep_stages=True, passes=live), live)
 
 
 def _checked(options: KernelOptions, debug: bool | str | None, target: Target) -> KernelOptions:

@@ -384,6 +384,12 @@ class KernelSource:
     """``"function"`` or ``"loop"``: C calls the code (`pykern.lowering.llvm.c_functions`), and nothing is launched;
     ``"object"``: it is an object file (`pykern.lowering.llvm.object_functions`)."""
 
+    @property
+    def exported_name(self) -> str:
+        """The kernel's name in programs without Python, where a derivative may stand beside its kernel."""
+        endings = {"reverse": "_gradient", "forward": "_tangent"}
+        return self.function.name + (endings[self.derivatives[-1].mode] if self.derivatives else "")
+
     def primal(self) -> KernelSource:
         """The source of the kernel before the last derivative was taken."""
         *before, last = self.derivatives

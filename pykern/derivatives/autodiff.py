@@ -58,7 +58,7 @@ class Autodiff:
         return self._run(args, keywords)
 
     def _run(self, args: tuple, keywords: dict[str, Any]) -> Event:
-        flat, values, launch = self._flattened(args, keywords)
+        flat, values, launch = self.flattened(args, keywords)
         spaces = launch.get("ndrange")
         if self.mode == "reverse" and isinstance(spaces, list) and len(spaces) > 1:
             return self._last_to_first(flat, values, launch)
@@ -73,7 +73,7 @@ class Autodiff:
 
         `Lowered.level` says which level it is.
         """
-        flat, values, launch = self._flattened(args, keywords)
+        flat, values, launch = self.flattened(args, keywords)
         if self.mode == "reverse" and self.level != "direct":
             try:
                 lowered = self._raised_of(flat).lower(values, launch)
@@ -121,7 +121,7 @@ class Autodiff:
             self._raised[flat] = RaisedGradients(flat, self.level)
         return self._raised[flat]
 
-    def _flattened(self, args: tuple, keywords: dict[str, Any]) -> tuple[Any, list[Any], dict[str, Any]]:
+    def flattened(self, args: tuple, keywords: dict[str, Any]) -> tuple[Any, list[Any], dict[str, Any]]:
         """The kernel with shadows as parameters, and the values for them."""
         names = (*LAUNCH_KEYWORDS, "target", "passes", "debug")
         launch = {name: keywords.pop(name) for name in names if name in keywords}

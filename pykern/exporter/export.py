@@ -80,27 +80,21 @@ def export(
         )
     chosen = form_of(form)
     name = _target(chosen, form, target, comments)
+    told: dict[str, Any] = {}
     if form == "html":
-        return _live(kernel, args, name, page, to, keywords)
-    if form == "object":
+        lowered, files, told = _live(kernel, args, name, page, keywords)
+    elif form == "object":
         lowered = lowered_object(kernel, args, name, keywords)
         files = object_files(lowered, lowered.artifact.kernel if to is None else Path(to).stem)
-        return Exported(lowered.artifact.kernel, files, () if to is None else _write(files, Path(to)))
-    lowered = kernel.lower(*args, target=name, **keywords)
-    files, told = _files(lowered, form, chosen)
-    title = lowered.artifact.kernel
-    paths = () if to is None else _write(files, Path(to))
-    return Exported(title, files, paths, told)
+    else:
+        lowered = kernel.lower(*args, target=name, **keywords)
+        files, told = _files(lowered, form, chosen)
+    return Exported(lowered.artifact.kernel, files, () if to is None else _write(files, Path(to)), told)
 
 
 def _live(
-    kernel: Any,
-    args: tuple[Any, ...],
-    target: str,
-    page: LivePage,
-    to: str | Path | None,
-    keywords: dict[str, Any],
-) -> Exported:
+    kernel: Any, args: tuple[Any, ...], target: str, page: LivePage, keywords: dict[str, Any]
+) -> tuple[Lowered, dict[str, bytes], dict[str, Any]]:
     """A page with the kernel in it, compiled for the lengths of the arrays."""
     if not isinstance(kernel, KernelBase):
         raise LaunchError("a page runs a kernel, and this is a derivative", hint="export it as wgsl")
@@ -108,8 +102,7 @@ def _live(
     values = dict(kernel.bind(args, keywords))
     lowered = kernel.lower(*map(_described, values.values()), target=target, **options)
     told = manifest(lowered, "html")
-    files = {"html": live_page(lowered, values, told, page).encode()}
-    return Exported(lowered.artifact.kernel, files, () if to is None else _write(files, Path(to)), told)
+    return lowered, {"html": live_page(lowered, values, told, page).encode()}, told
 
 
 def _described(value: Any) -> Any:
@@ -140,15 +133,9 @@ def _files(lowered: Lowered, name: str, form: Form) -> tuple[dict[str, bytes], d
         header = {"h": c_header(text, lowered.artifact.entry).encode()} if name == "c" else {}
         return {form.ending: text.encode(), **header}, {}
     told = manifest(lowered, name)
-    content = _ptx(lowered) if name == "ptx" else lowered.compile().binary
+    # also where the assembler of PTX is there, and the binary is the chip's own
+    content = lowered.as_text("ptx").encode() if name == "ptx" else lowered.compile().binary
     return {form.ending: content, f"{form.ending}.json": (json.dumps(told, indent=2) + "\n").encode()}, told
-
-
-def _ptx(lowered: Lowered) -> bytes:
-    """The text of PTX, also where its assembler is there and the binary is the chip's own."""
-    return next(
-        stage.text for stage in lowered.stages if ".entry" in stage.text and ".version" in stage.text
-    ).encode()
 
 
 def _write(files: dict[str, bytes], to: Path) -> tuple[Path, ...]:

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from pykern.api.lowered import Lowered
+from pykern.api.lowered import Lowered, source_of
+from pykern.capture.placing import placed
 from pykern.compiler.service import service
 from pykern.data.source import ArraySpec, KernelSource
-from pykern.data.target import parse
 from pykern.derivatives.autodiff import Autodiff
-from pykern.errors import TargetError
+from pykern.errors import KernelError, TargetError
 from pykern.lowering.source.argument_names import named_leaves, names_for_c
 
 TYPES = {
@@ -25,23 +25,26 @@ TYPES = {
 }  # fmt: skip
 BITS = {"f16": "uint16_t", "bf16": "uint16_t", "f8e4m3": "uint8_t", "f8e5m2": "uint8_t"}
 """Elements that C has no type for, as their bits."""
-ENDING = {"reverse": "_gradient", "forward": "_tangent"}
 
 
 def lowered_object(kernel: Any, args: tuple[Any, ...], target: str, keywords: dict[str, Any]) -> Lowered:
     """The kernel as an object file. Raises `TargetError` for what needs pykern where it runs."""
-    way = "source:c" if isinstance(kernel, Autodiff) else target  # a derivative of single work-items
-    source = kernel.lower(*args, target=way, **keywords).source
-    assert isinstance(source, KernelSource)
-    source = replace(source, target=parse(target), called_from_c="object")
-    return Lowered(source, service().compile(source, keep_stages=True))
+    launch: dict[str, Any] = {**keywords, "target": target}
+    if isinstance(kernel, Autodiff):  # that of single work-items, whose arguments are plain
+        kernel, given, launch = kernel.flattened(args, launch)
+        args = tuple(given)
+    try:
+        source = replace(source_of(kernel, args, launch), called_from_c="object")
+        return Lowered(source, service().compile(source, keep_stages=True))
+    except KernelError as error:
+        raise placed(error, kernel.text) from None
 
 
 def object_files(lowered: Lowered, file: str) -> dict[str, bytes]:
     """The object `file`, its header, and what pkg-config reads, by the ends of their names."""
     source = lowered.source
     assert isinstance(source, KernelSource)
-    name = source.function.name + (ENDING[source.derivatives[-1].mode] if source.derivatives else "")
+    name = source.exported_name
     return {
         "o": lowered.compile().binary,
         "h": _header(lowered, name).encode(),
