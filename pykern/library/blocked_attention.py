@@ -3,8 +3,7 @@
 Comes in: queries, keys and values, in one sequence or in several that stand one behind the other. Goes out: attention,
 the logarithms of the sums of exponentials, and gradients. Blocks of queries go through the blocks of keys of their own
 sequence that mask and window leave; the backward part does the same with scores computed again. Blocks are added up in
-order, so that gradients have the same bits in every run. A block at the end of the arrays is moved back into them, and
-counts only what is its own.
+order, so that gradients have the same bits in every run. Read next: `blocks`, which says where they lie.
 
 Sources: T. Dao, FlashAttention-2, arXiv 2307.08691, section 3.1; the derivative is of T. Dao et al., FlashAttention,
 arXiv 2205.14135, appendix B.
@@ -15,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import pykern as pk
+from pykern.library.blocks import block, count
 from pykern.library.running_softmax import added, started
 
 QUERIES = 64
@@ -36,18 +36,6 @@ def biased(s: Any, bias: Any) -> Any:
     if bias is None:
         return s
     return pk.where(bias, s, -pk.inf) if bias.dtype == pk.bool_ else s + bias
-
-
-def block(low: Any, end: Any, size: int, length: int) -> Any:
-    """Where the block of `size` rows from `low` on begins, its rows, and which of them are its own, before `end`."""
-    start = pk.minimum(low, length - size)
-    rows = start + pk.arange(size)
-    return start, rows, (rows >= low) & (rows < end)
-
-
-def count(low: Any, end: Any, size: int) -> Any:
-    """The number of blocks from `low` to `end`."""
-    return (pk.maximum(end - low, 0) + size - 1) // size
 
 
 def keys_of(low: Any, end: Any, first: Any, last: Any, before: Any, behind: Any) -> Any:

@@ -1,8 +1,7 @@
 """Linear layers of many experts, each over its own rows: the product of a mixture of experts.
 
 Comes in: rows, sorted by expert, and where the rows of each end. Goes out: each row through its expert. Rows are
-taken in blocks that lie in one expert; the last block of an expert is moved back, so that it does not leave the
-array, and only the rows that are the expert's are kept. The work is that of the rows, not of rows times experts.
+taken in `blocks` that lie in one expert. The work is that of the rows, not of rows times experts.
 
 Source: T. Gale et al., MegaBlocks, arXiv 2211.15841, section 4.
 """
@@ -12,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import pykern as pk
+from pykern.library.blocks import block, count
 from pykern.library.function import library_function
 from pykern.library.precision import wide
 
@@ -24,12 +24,6 @@ def begin(offsets: Any, expert: Any) -> Any:
     return pk.where(expert > 0, offsets[pk.maximum(expert - 1, 0)], 0)
 
 
-def belong(start: Any, size: int, low: Any, high: Any) -> Any:
-    """Which rows of a block from `start` on are in low .. high, as a column."""
-    row = start + pk.arange(size)
-    return ((row >= low) & (row < high))[:, None]
-
-
 def multiplied(x: Any, weight: Any, offsets: Any) -> Any:
     """The forward part."""
     rows = x.shape[0]
@@ -37,12 +31,10 @@ def multiplied(x: Any, weight: Any, offsets: Any) -> Any:
     y = pk.zeros((rows, weight.shape[1]), x.dtype)
     for expert in pk.range(weight.shape[0]):
         first, end = begin(offsets, expert), offsets[expert]
-        for block in pk.range((end - first + size - 1) // size):
-            low = first + block * size
-            start = pk.minimum(low, rows - size)
+        for number in pk.range(count(first, end, size)):
+            start, _, own = block(first + number * size, end, size, rows)
             found = x[start : start + size] @ weight[expert].T
-            kept = belong(start, size, low, end)
-            y[start : start + size] = pk.where(kept, found, y[start : start + size])
+            y[start : start + size] = pk.where(own[:, None], found, y[start : start + size])
     return y
 
 
@@ -59,10 +51,9 @@ def backward(kept: Any, g: Any) -> Any:
     dx, dweight = pk.zeros_like(x), pk.zeros_like(weight)
     for expert in pk.range(weight.shape[0]):
         first, end = begin(offsets, expert), offsets[expert]
-        for block in pk.range((end - first + size - 1) // size):
-            low = first + block * size
-            start = pk.minimum(low, rows - size)
-            of_block = pk.where(belong(start, size, low, end), g[start : start + size], 0)
+        for number in pk.range(count(first, end, size)):
+            start, _, own = block(first + number * size, end, size, rows)
+            of_block = pk.where(own[:, None], g[start : start + size], 0)
             dx[start : start + size] = dx[start : start + size] + of_block @ weight[expert]
             dweight[expert] = dweight[expert] + of_block.T @ x[start : start + size]
     return dx, dweight, None

@@ -27,7 +27,7 @@ from pykern.torch.framework import torch
 from pykern.torch.operation import Call, Operation
 from pykern.torch.registration import register_functional, unique
 from pykern.torch.residuals import Keeping, has_halves, is_followed_alone
-from pykern.torch.values import described, leaves_of, results_of
+from pykern.torch.values import described, kind_of_result, leaves_of, results_of
 from pykern.types import BY_NAME
 
 
@@ -243,9 +243,3 @@ def _of_number(number: Any) -> Any:
     return torch_dtype(
         "float64" if isinstance(number, float) else "bool" if isinstance(number, bool) else "int64"
     )
-
-
-def kind_of_result(node: Any) -> str:
-    """The kind of a cotangent: one of a number that is Python's is a number, too."""
-    is_number = "scalar" in node and not node.get("numpy")
-    return "S" if is_number else "T"

@@ -17,7 +17,7 @@ from pykern.data.program_source import ProgramDerivative
 from pykern.errors import NotDifferentiable
 from pykern.torch.framework import forward_ad, torch
 from pykern.torch.operation import Call
-from pykern.torch.values import leaves_of, results_of
+from pykern.torch.values import kind_of_result, leaves_of, results_of
 from pykern.types import BY_NAME
 
 
@@ -94,7 +94,7 @@ def run(operation: Any, active: tuple[int, ...], arguments: Sequence[Any]) -> tu
         places = [""] * len(residuals)
     floats = [node for node in nodes if BY_NAME[node["dtype"]].is_float]
     names = [f"cotangent{n}" for n in range(len(floats))] + [f"residual{n}" for n in range(len(places))]
-    kinds = "".join("S" if "scalar" in n and not n.get("numpy") else "T" for n in floats)
+    kinds = "".join(map(kind_of_result, floats))
     kept = Kept(program.pullback(name, tuple(names)), tuple(places), residuals, kinds)
     return operation.tensors(leaves_of(tree, value), arguments), kept
 

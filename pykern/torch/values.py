@@ -85,6 +85,12 @@ def results_of(tree: Any) -> list[Any]:
     ]
 
 
+def kind_of_result(node: Any) -> str:
+    """The kind of a cotangent: one of a number that is Python's is a number, too."""
+    is_number = "scalar" in node and not node.get("numpy")
+    return "S" if is_number else "T"
+
+
 def leaves_of(tree: Any, value: Any) -> Iterator[Any]:
     """What stands in a value for each of its results."""
     if not isinstance(tree, dict):

@@ -20,7 +20,7 @@ from pykern.frontend.program.tensors import PARALLEL, REDUCTION, Input, Output, 
 from pykern.frontend.program.tile_lengths import meet, refuse
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import Scalar, Value
-from pykern.types import BY_NAME, DType, bool_, f32
+from pykern.types import DType, bool_, by_numpy_name, f32
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -140,8 +140,7 @@ def _contract(t: ProgramTranslator, dtype: DType, inputs: list[Input], shape: Sh
 
 def _wide(dtype: DType) -> DType:
     """The type of a product in a tile kernel."""
-    name = wide(dtype.numpy.name)
-    return dtype if name is None else BY_NAME[name.replace("float", "f").replace("int", "i")]
+    return by_numpy_name(wide(dtype.numpy.name) or "") or dtype
 
 
 def _finish(t: ProgramTranslator, node: ast.AST, made: Cell, dtype: DType) -> Value:

@@ -66,11 +66,10 @@ def reshaped(t: ProgramTranslator, node: ast.AST, x: Cell, lengths: tuple[int, .
         rest = math.prod(n for n in lengths if n != -1)
         known = x.size // rest if rest else 0
         lengths = tuple(known if n == -1 else n for n in lengths)
-    if math.prod(lengths) == x.size:
-        _keeps_tiles(t, node, x, lengths)
     if math.prod(lengths) != x.size:
         raise t.type_error(node, f"{x.description} has {x.size} elements, and the shape {lengths} "
                            f"{math.prod(lengths)}", "give lengths whose product is the same")  # fmt: skip
+    _keeps_tiles(t, node, x, lengths)
     return x.view(Cell(x.dtype, lengths, reshape(x.ssa, x.dtype, x.shape, lengths)))
 
 

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from mlir import ir
 
@@ -33,6 +33,8 @@ from pykern.types import weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
+
+S = TypeVar("S", bound=ast.stmt)
 
 
 def body(t: ProgramTranslator, node: ast.FunctionDef, launch: TileLaunch, cuts: bool = False) -> TileScope:
@@ -203,13 +205,11 @@ def _range(start: int, step: int, count: int) -> RangeValue:
 def _loop(asked: ast.Assign, target: str, over: str, inner: list[ast.stmt]) -> ast.For:
     made = ast.For(ast.Name(target, ast.Store()), ast.Name(over, ast.Load()), inner, [])
     made.is_tile = True  # type: ignore[attr-defined]
-    ast.copy_location(made, asked)
-    for part in (made.target, made.iter):
-        ast.copy_location(part, asked)
-    return made
+    return _placed(made, asked)
 
 
-def _placed(made: ast.stmt, asked: ast.Assign) -> ast.stmt:
+def _placed(made: S, asked: ast.Assign) -> S:
+    """The statement, with the place of ``i = pk.tile()`` where it has none."""
     for part in ast.walk(made):
         if isinstance(part, ast.stmt | ast.expr) and not hasattr(part, "lineno"):
             ast.copy_location(part, asked)
