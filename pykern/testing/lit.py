@@ -37,6 +37,7 @@ from typing import Any
 
 from pykern.data.provided import provided
 from pykern.environment.installation import install_needed
+from pykern.runtime.registry import KINDS
 
 DEFAULT_TARGET = "llvm"
 RECORD = "pykern-record"
@@ -116,7 +117,7 @@ def available_features(params: Params, devices: Collection[str] | None = None) -
 
     Of the devices only those in `devices` are looked for, which takes time; None: all of them.
     """
-    skipped = set() if devices is None else {*DEVICES} - {*devices}
+    skipped = set() if devices is None else {*KINDS} - {*devices}
     return {name for name, is_there in FEATURES.items() if name not in skipped and is_there(params)}
 
 
@@ -127,7 +128,7 @@ def _devices_asked_for(root: Path) -> set[str]:
         for line in re.findall(
             r"(?:REQUIRES|UNSUPPORTED|XFAIL):(.*)", path.read_text("utf-8", errors="replace")
         ):
-            found.update(DEVICES if "{{" in line else (kind for kind in DEVICES if kind in line))
+            found.update(KINDS if "{{" in line else (kind for kind in KINDS if kind in line))
     return found
 
 
@@ -155,14 +156,12 @@ def _device(kind: str) -> Callable[[Params], bool]:
     return lambda params: kind in _devices_there()
 
 
-DEVICES = ("cuda", "rocm", "vulkan", "opencl", "webgpu")
-
 FEATURES: dict[str, Callable[[Params], bool]] = {
     "x86": _on("x86_64", "amd64"),
     "aarch64": _on("aarch64", "arm64"),
     "linux": lambda params: sys.platform == "linux",
     "macos": lambda params: sys.platform == "darwin",
     "slow": lambda params: _given(params, "slow"),
-    **{kind: _device(kind) for kind in DEVICES},
+    **{kind: _device(kind) for kind in KINDS},
 }
 """Every feature a test may name, and how to tell that it is there."""
