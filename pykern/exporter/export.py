@@ -14,6 +14,7 @@ from typing import Any
 from pykern.api.kernel import KernelBase
 from pykern.api.lowered import KEYWORDS, Lowered
 from pykern.api.user_file import UnreadableFile
+from pykern.data.source import is_tiled
 from pykern.data.synthetic_frame import at_users_line
 from pykern.data.target import parse
 from pykern.derivatives.autodiff import Autodiff
@@ -71,12 +72,19 @@ def export(
     which, and how. It begins with the arrays that are given; in place of a `pk.spec` come zeros for what the kernel
     writes, else random numbers from 0 to 1.
 
-    Raises `LaunchError` for what is no kernel and for forms that there are not, `TargetError` for what a language
-    lacks, for kernels that print, assert or check, which need a host that reads that, and for derivatives with a tape.
+    Raises `LaunchError` for what is no kernel over work-items and for forms that there are not, `TargetError` for what
+    a language lacks, for kernels that print, assert or check, which need a host that reads that, and for derivatives
+    with a tape.
     """
     if not isinstance(kernel, KernelBase | Autodiff):
         raise LaunchError(
             f"{type(kernel).__name__} cannot be exported", hint="give a kernel, or pk.autodiff of one"
+        )
+    own = kernel.kernel if isinstance(kernel, Autodiff) else kernel
+    if is_tiled(own.captured()[0]):
+        raise LaunchError(
+            f"`{own.__name__}` is a tile kernel, and kernels over work-items alone are exported",
+            hint="write it with pk.index()",
         )
     chosen = form_of(form)
     name = _target(chosen, form, target, comments)

@@ -225,3 +225,20 @@ def test_what_is_no_kernel_or_form() -> None:
         pk.export(max, form="c")
     with pytest.raises(pk.LaunchError, match="nothing is exported as 'cobol'"):
         exported("cobol")
+
+
+@pk.kernel
+def doubled_tiles(o, x):
+    i = pk.tile()
+    o[i] = 2 * x[i]
+
+
+@pytest.mark.parametrize("form", ["c", "object", "ptx", "html"])
+def test_tile_kernels_are_refused(form: str) -> None:
+    given = pk.spec((8,), pk.f32)
+    with pytest.raises(pk.LaunchError, match="`doubled_tiles` is a tile kernel"):
+        pk.export(doubled_tiles, given, given, ndrange=8, form=form)
+    with pytest.raises(pk.LaunchError, match="`doubled_tiles` is a tile kernel"):
+        pk.export(
+            pk.autodiff(doubled_tiles), pk.Dup(given, given), pk.Dup(given, given), ndrange=8, form=form
+        )
