@@ -8,21 +8,21 @@ processor time of all turns counts: a busy machine's times are too long. Results
 from __future__ import annotations
 
 import argparse
-import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
+from measure import alternating
 from torch.nn import functional
 
 import pykern as pk
 from pykern import library as pl
 from pykern.benchmarking.terminal import table
 
-BUDGET = 0.05
-"""Seconds of a turn of one contender, at most."""
+TURN = 0.02
+"""Seconds of a turn of one contender."""
 
 
 @dataclass(frozen=True)
@@ -212,24 +212,6 @@ def backward_of(case: Case, function: Callable[..., object]) -> Callable[[], obj
     return step
 
 
-def least(calls: dict[str, Callable[[], object]], turns: int) -> dict[str, float]:
-    """The least processor time of each, in seconds; they take turns."""
-    counts, best = {}, dict.fromkeys(calls, math.inf)
-    for name, call in calls.items():
-        for _ in range(3):
-            call()
-        started = time.perf_counter()
-        call()
-        counts[name] = max(1, int(BUDGET / 3 / max(time.perf_counter() - started, 1e-7)))
-    for _ in range(turns):
-        for name, call in calls.items():
-            started = time.thread_time()
-            for _ in range(counts[name]):
-                call()
-            best[name] = min(best[name], (time.thread_time() - started) / counts[name])
-    return best
-
-
 def rows_of(case: Case, turns: int, compiled: bool) -> Iterator[list[str]]:
     contenders = {"pykern": case.ours, "eager": case.theirs}
     if compiled:
@@ -240,7 +222,7 @@ def rows_of(case: Case, turns: int, compiled: bool) -> Iterator[list[str]]:
     if case.argnums:
         kinds["with backward"] = {name: backward_of(case, f) for name, f in contenders.items()}
     for kind, calls in kinds.items():
-        best = least(calls, turns)
+        best = alternating(calls, turns, TURN, clock=time.thread_time, summary=min)
         peer = min(seconds for name, seconds in best.items() if name != "pykern")
         yield [
             case.name, kind, *(f"{seconds * 1e6:.0f}" for seconds in best.values()), f"{best['pykern'] / peer:.2f}",

@@ -7,11 +7,10 @@ Prints the least times of alternating runs, and their ratio: both are one form f
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from measure import alternating
 
 import pykern as pk
 
@@ -72,17 +71,6 @@ def attention_program(q, k, v):
     return (e / e.sum(-1, keepdims=True)) @ v
 
 
-def least(first: Callable, second: Callable) -> tuple[float, float]:
-    """The least time of each, in seconds; runs alternate."""
-    found = [float("inf"), float("inf")]
-    for _ in range(ROUNDS):
-        for n, run in enumerate((first, second)):
-            started = time.perf_counter()
-            run()
-            found[n] = min(found[n], time.perf_counter() - started)
-    return found[0], found[1]
-
-
 def show(name: str, kernel: Any, program: Any, o: np.ndarray, given: tuple, ndrange: Any) -> None:
     def tiles() -> None:
         kernel(o, *given, ndrange=ndrange)
@@ -92,7 +80,7 @@ def show(name: str, kernel: Any, program: Any, o: np.ndarray, given: tuple, ndra
 
     for run in (tiles, whole) * 3:
         run()
-    a, b = least(tiles, whole)
+    a, b = alternating({"tiles": tiles, "program": whole}, ROUNDS, at_least=0, summary=min).values()
     print(f"{name:28} {a * 1e3:10.4f} {b * 1e3:10.4f} {a / b:8.2f}")
 
 

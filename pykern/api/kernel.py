@@ -17,6 +17,7 @@ from pykern.api.call_advice import how_to_launch
 from pykern.api.decorated import Decorated
 from pykern.api.decorator import with_options
 from pykern.capture.functions import FunctionText, function_text
+from pykern.capture.guards import MISSING
 from pykern.capture.placing import place, placed
 from pykern.data.debug_checks import debug_checks
 from pykern.data.locations import SourceSpan
@@ -62,7 +63,7 @@ class KernelBase(Decorated):
         self.derivatives: tuple[Derivative, ...] = ()
         self.timeout: float | None = None
         self._launcher = Launcher(self, _products)
-        self._tiles: Any = provided
+        self._tiles: Any = MISSING
         self.refuse_parameters(LAUNCH_KEYWORDS, "a launch keyword", "name each parameter")
 
     def __call__(self, *args: Any, **keywords: Any) -> Event:
@@ -114,7 +115,7 @@ class KernelBase(Decorated):
 
     def _tile_launches(self) -> Any:
         """Launches over tiles; None where the index is that of a work-item."""
-        if self._tiles is provided:  # not asked yet
+        if self._tiles is MISSING:  # nobody has asked yet
             self._tiles = provided("launch_tiles")(self) if _may_tile(self.text) else None
         return self._tiles
 
