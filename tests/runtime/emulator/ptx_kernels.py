@@ -12,6 +12,11 @@ from pykern.runtime.emulator.program import LoadedText
 
 HEAD = ".version 8.0\n.target sm_90a\n.address_size 64\n"
 GROUP = 32
+COMBINE = {
+    "add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}  # fmt: skip
+"""What NumPy calls the operations of atomic instructions and reductions."""
 SPECIAL = (
     0.0,
     -0.0,

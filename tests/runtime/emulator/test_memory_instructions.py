@@ -7,7 +7,7 @@ import pytest
 
 from pykern.errors import DeviceError, OutOfBounds
 from pykern.runtime.emulator.device_memory import RED, DeviceMemory, NoRoom
-from tests.runtime.emulator.ptx_kernels import GROUP, HEAD, computed, fetched, integers, place, run
+from tests.runtime.emulator.ptx_kernels import COMBINE, GROUP, HEAD, computed, fetched, integers, place, run
 
 KERNEL = (
     HEAD
@@ -63,18 +63,10 @@ def test_atomic_operations(name, kind, rng):
         f"ld.global.b{kind[1:]} {register}, [%rd4]; atom.global.{name}.{form} {register}, [%rd1], {register};"
     )
     start = x[:1] * 0 + 5
-    functions = {
-        "add": np.add,
-        "min": np.minimum,
-        "max": np.maximum,
-        "and": np.bitwise_and,
-        "or": np.bitwise_or,
-        "xor": np.bitwise_xor,
-    }
     got, _ = launch(lines, start, x)
     with np.errstate(over="ignore"):
         assert got[0] == (
-            x[-1] if name == "exch" else functions[name].reduce(np.concatenate([start, x]), dtype=dtype)
+            x[-1] if name == "exch" else COMBINE[name].reduce(np.concatenate([start, x]), dtype=dtype)
         )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pykern.errors import DataRace, DeviceError
-from tests.runtime.emulator.ptx_kernels import computed, integers
+from tests.runtime.emulator.ptx_kernels import COMBINE, computed, integers
 
 
 def shuffled(way: str, values: np.ndarray, by: int, clamp: int) -> np.ndarray:
@@ -46,15 +46,7 @@ def test_a_shuffle_tells_whether_it_took(rng):
 def test_reductions(way, rng):
     x = integers(rng, np.int32)
     kind = "b32" if way in ("and", "or", "xor") else "s32"
-    function = {
-        "add": np.add,
-        "min": np.minimum,
-        "max": np.maximum,
-        "and": np.bitwise_and,
-        "or": np.bitwise_or,
-        "xor": np.bitwise_xor,
-    }
-    want = np.repeat(function[way].reduce(x.reshape(-1, 32), axis=1, dtype=np.int32), 32)
+    want = np.repeat(COMBINE[way].reduce(x.reshape(-1, 32), axis=1, dtype=np.int32), 32)
     np.testing.assert_array_equal(
         computed(f"redux.sync.{way}.{kind} {{0}}, {{1}}, -1;", x, out=np.int32), want
     )
