@@ -16,9 +16,11 @@ from pykern.explorer.comparison import Comparison
 from pykern.explorer.page import page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+WEBGPU = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader")
+"""What makes a browser without a GPU run WebGPU, on the CPU."""
 
 
-def launched():
+def launched(*flags: str):
     """A browser, until the generator is closed; skips where there is none or it was not asked for."""
     if not os.environ.get("PYKERN_TEST_BROWSER"):
         pytest.skip("PYKERN_TEST_BROWSER=1 runs the tests in a browser")
@@ -29,7 +31,7 @@ def launched():
             f"PYKERN_TEST_BROWSER is set and no browser is there: none of {', '.join(NAMES)} is on PATH"
         )
     with sync_api.sync_playwright() as play:
-        running = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        running = play.chromium.launch(executable_path=path, args=["--no-sandbox", *flags])
         yield running
         running.close()
 

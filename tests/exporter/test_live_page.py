@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import runpy
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from tests.explorer.browser import NAMES
+from tests.explorer.browser import WEBGPU, launched
 from tests.exporter.test_export import heated, heated_by_numpy
 from tests.project.tree import ROOT
 
@@ -42,16 +40,7 @@ def counted(bins, x):
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    if not os.environ.get("PYKERN_TEST_BROWSER"):
-        pytest.skip("PYKERN_TEST_BROWSER=1 runs the tests in a browser")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
-    path = next((found for name in NAMES if (found := shutil.which(name))), None)
-    assert path is not None, f"none of {', '.join(NAMES)} is on PATH"
-    flags = ["--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]
-    with sync_api.sync_playwright() as play:
-        running = play.chromium.launch(executable_path=path, args=flags)
-        yield running
-        running.close()
+    yield from launched(*WEBGPU)
 
 
 def opened(browser: Any, made: pk.Exported, folder: Path) -> Any:
