@@ -10,7 +10,7 @@ import functools
 import itertools
 from typing import Any
 
-from pykern.runtime.emulator import float_support, memory_checks, races, scheduler
+from pykern.runtime.emulator import float_support, memory_checks, races, scheduler, tensor_cores
 
 numbers = itertools.count()
 """Each kernel has symbols of its own."""
@@ -62,7 +62,12 @@ def engine() -> Engine:
 def _support() -> str:
     """What kernels call, and what calls them."""
     lines, declared = [], {}
-    for write in (memory_checks.write_checks, races.write_races, scheduler.write_scheduler):
+    for write in (
+        memory_checks.write_checks,
+        races.write_races,
+        scheduler.write_scheduler,
+        tensor_cores.write_dots,
+    ):
         more, called = write()
         lines += more
         declared |= called

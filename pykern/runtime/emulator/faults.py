@@ -9,7 +9,8 @@ from pykern.data.locations import SourceSpan
 from pykern.errors import DataRace, DeviceError, KernelError, OutOfBounds
 from pykern.runtime.emulator.ptx import Instruction
 
-BOUNDS, MISALIGNED, READ_ONLY, UNWRITTEN, RACE, DIVERGED, ABSENT_LANE, TRAPPED = range(1, 9)
+BOUNDS, MISALIGNED, READ_ONLY, UNWRITTEN, RACE, DIVERGED, ABSENT_LANE, TRAPPED, PARTIAL_WARP = range(1, 10)
+WITHOUT_ADDRESS = (DIVERGED, ABSENT_LANE, TRAPPED, PARTIAL_WARP)
 _TEXTS = {
     BOUNDS: "an access outside of memory",
     MISALIGNED: "an access at an address that its type must not have",
@@ -19,6 +20,7 @@ _TEXTS = {
     DIVERGED: "work-items wait for one another at different places",
     ABSENT_LANE: "a value is taken from a work-item that brings none",
     TRAPPED: "the kernel gave up",
+    PARTIAL_WARP: "a product of a whole subgroup, some of whose work-items have ended or never were",
 }
 _CLASSES: dict[int, type[KernelError]] = {BOUNDS: OutOfBounds, RACE: DataRace}
 _HINTS = {

@@ -15,14 +15,14 @@ from pykern.errors import DeviceError, KernelError
 from pykern.runtime.emulator.device_memory import DeviceMemory
 from pykern.runtime.emulator.emit import splat
 from pykern.runtime.emulator.engine import engine, numbers
-from pykern.runtime.emulator.faults import ABSENT_LANE, DIVERGED, RACE, TRAPPED, UNWRITTEN, fault
+from pykern.runtime.emulator.faults import DIVERGED, RACE, UNWRITTEN, WITHOUT_ADDRESS, fault
 from pykern.runtime.emulator.memory_checks import ANY_STATE, BUT_PADDING, NOT_SHARED, READABLE, UNTOUCHED
 from pykern.runtime.emulator.parse import parsed
 from pykern.runtime.emulator.ptx import Instruction, Module, UnknownPtx, rounded_up
 from pykern.runtime.emulator.races import CELL_BYTES
 from pykern.runtime.emulator.slots import SLOTS
 from pykern.runtime.emulator.translate import translated
-from pykern.runtime.emulator.waits import LANES, is_of_warp
+from pykern.runtime.emulator.waits import LANES, words_brought
 
 _lock = threading.Lock()
 _GRID = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
@@ -82,7 +82,8 @@ class Program:
         )
         self._frame_bytes = made.frame_bytes
         self._waits = made.waits
-        self._kinds = np.array([0, *map(is_of_warp, made.waits)], np.uint8)
+        self._kinds = np.array([0, *map(words_brought, made.waits)], np.uint8)
+        self._exchanged = int(self._kinds.max())
 
     def launch(self, grid: Sizes, group: Sizes, dynamic_shared: int, parameters: bytes) -> None:
         """`parameters` are 8 bytes each, or a multiple of them. Raises `KernelError` for what was wrong."""
@@ -119,8 +120,8 @@ class Program:
             "frames": room(self._frame_bytes * threads),
             "frame_bytes": self._frame_bytes,
             "states": room(4 * threads),
-            "given": room(8 * LANES),
-            "taken": room(8 * LANES),
+            "given": room(8 * LANES * self._exchanged),
+            "taken": room(8 * LANES * self._exchanged),
             "kinds": self._kinds.ctypes.data,
         }
         for name, value in values.items():
@@ -147,7 +148,7 @@ class Program:
         return fault(kind, self.name, one, group, item, self._memory(kind, one, words))
 
     def _memory(self, kind: int, one: Instruction, words: dict[str, int]) -> str:
-        if kind in (DIVERGED, ABSENT_LANE, TRAPPED):
+        if kind in WITHOUT_ADDRESS:
             return ""
         address = words["fault_address"]
         if kind == RACE:

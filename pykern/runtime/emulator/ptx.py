@@ -21,7 +21,7 @@ NO_RESULT = frozenset(
 """Instructions whose first operand is read, or is no register."""
 LEAVING = frozenset({"bra", "brx", "ret", "exit"})
 """Instructions that end a block of their function."""
-YIELDING = frozenset({"bar", "barrier", "shfl", "vote", "redux"})
+YIELDING = frozenset({"bar", "barrier", "shfl", "vote", "redux", "mma"})
 """Instructions that a thread cannot finish alone: it waits there for its warp or its block."""
 _WORD = re.compile(r"[%\w$.]+")
 

@@ -93,11 +93,12 @@ def _warp(e: Emitter) -> None:
     at = e.call("i64", "pk_lanes", ("ptr", "%launch"), ("ptr", "%kernel"), ("i64", "%warp"))
     ended = e.value(f"icmp eq i64 {at}, 0")
     wrong = e.value(f"icmp ne i64 {e.slot('fault')}, 0")
-    of_block = e.value(f"icmp eq i8 {e.load('i8', e.cell(e.slot('kinds'), at, 1))}, 0")
+    words = e.load("i8", e.cell(e.slot("kinds"), at, 1))
+    of_block = e.value(f"icmp eq i8 {words}, 0")
     e.branch(e.value(f"or i1 {e.value(f'or i1 {ended}, {wrong}')}, {of_block}"), stop, exchange)
     e.begin(exchange)
-    with e.loop(str(LANES)) as lane:
-        e.store("i64", e.load("i64", e.cell(e.slot("given"), lane)), e.cell(e.slot("taken"), lane))
+    with e.loop(e.value(f"mul i64 {e.resized(words, 8, 64)}, {LANES}")) as word:
+        e.store("i64", e.load("i64", e.cell(e.slot("given"), word)), e.cell(e.slot("taken"), word))
     e.jump(again)
     e.begin(stop)
     e.do(f"ret i64 {at}")

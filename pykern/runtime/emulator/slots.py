@@ -32,7 +32,7 @@ _NAMES = (
     "given",  # what each lane brings to an exchange
     "taken",  # the same, once all have
     "present",  # lanes that take part in the exchange, a bit each
-    "kinds",  # a byte for each wait: 0 of a block, 1 of a warp
+    "kinds",  # a byte for each wait: 0 of a block, otherwise of a warp, and the words that each lane brings
     "fault",  # a number of `faults`, 0 as long as nothing is wrong
     "fault_site",  # the instruction's number
     "fault_address",

@@ -8,23 +8,28 @@ from __future__ import annotations
 
 from pykern.runtime.emulator.operands import Values, integer
 from pykern.runtime.emulator.ptx import Instruction, UnknownPtx
+from pykern.runtime.emulator.tensor_cores import LANES, bring_matrices, product_of, take_product
 
-LANES = 32
 WARP_BARRIER = "bar.warp.sync"
 _SHUFFLES = ("up", "down", "bfly", "idx")
 _VOTES = ("all", "any", "uni", "ballot")
 _REDUCTIONS = ("add", "and", "or", "xor", "min", "max")
 
 
-def is_of_warp(one: Instruction) -> bool:
-    """Whether lanes of a warp wait for one another; otherwise the threads of a block do."""
-    return one.stem not in ("bar", "barrier") or one.name == WARP_BARRIER
+def words_brought(one: Instruction) -> int:
+    """How many words of 8 bytes each lane brings to its warp; 0 where the threads of a block wait for one another."""
+    if one.stem == "mma":
+        return product_of(one).words
+    return int(one.stem not in ("bar", "barrier") or one.name == WARP_BARRIER)
 
 
 def bring(t: Values, one: Instruction) -> None:
     """Store the lane's value where its warp finds it."""
     if one.stem in ("bar", "barrier"):
         _check_barrier(one)
+        return
+    if one.stem == "mma":
+        bring_matrices(t, one)
         return
     if "sync" not in one.modifiers:
         raise UnknownPtx(f"the instruction {one.name}")
@@ -57,6 +62,8 @@ def take(t: Values, one: Instruction) -> None:
         _vote(t, one)
     elif one.stem == "redux":
         _reduce(t, one)
+    elif one.stem == "mma":
+        take_product(t, one)
 
 
 def _shuffle(t: Values, one: Instruction) -> None:
