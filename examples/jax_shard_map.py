@@ -1,6 +1,6 @@
 """One kernel on eight devices: the heat equation under `jax.shard_map`, with a gradient through all of its steps.
 
-Each device has a slab of the plate. Before a step it gets a row of each neighbour (`ppermute`), and the kernel computes
+Each device has a slab of the plate. Before a step it gets a row of each neighbour (`pkj.halo`), and the kernel computes
 its slab; on the CPU that is pykern's machine code, called by XLA. The result equals that of one device bit by bit.
 
     python examples/jax_shard_map.py
@@ -46,15 +46,9 @@ def on_one(plate, c):
 
 def on_slab(slab, c):
     """All steps on the part of one device of several."""
-    place = jax.lax.axis_index("rows")
     for _ in range(STEPS):
-        above = jax.lax.ppermute(slab[-1:], "rows", [(k, k + 1) for k in range(DEVICES - 1)])
-        below = jax.lax.ppermute(slab[:1], "rows", [(k + 1, k) for k in range(DEVICES - 1)])
-        whole = jnp.concatenate([above, slab, below])
-        inside = step(whole, whole, c)[1:-1]
-        first = jnp.where(place == 0, slab[:1], inside[:1])  # the rim of the plate stays
-        last = jnp.where(place == DEVICES - 1, slab[-1:], inside[-1:])
-        slab = jnp.concatenate([first, inside[1:-1], last])
+        whole = pkj.halo(slab, P("rows"), heat)
+        slab = pkj.owned(step(whole, whole, c), P("rows"), heat, edges=slab)
     return slab
 
 

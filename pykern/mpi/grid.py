@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from pykern.api import array_language
+from pykern.api.reach import widest
 from pykern.arrays.array import Array
 from pykern.arrays.foreign import as_numpy
 from pykern.environment.machine import processors
@@ -28,7 +29,6 @@ from pykern.mpi.exchange import HaloExchange
 from pykern.mpi.faults import end_run_on_errors
 from pykern.mpi.global_arrays import Whole
 from pykern.mpi.overlap import Exchange
-from pykern.mpi.stencils import widest
 from pykern.mpi.transport import Message, Requests, Transport
 from pykern.runtime.cpu_table import get_num_threads, set_num_threads
 

@@ -68,9 +68,17 @@ print("right")
 """
 
 
-def test_many_devices():
+def _on_eight_devices(*program: str) -> None:
     flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], env=os.environ | flags, capture_output=True, text=True, timeout=300
+        [sys.executable, *program], env=os.environ | flags, capture_output=True, text=True, timeout=300
     )
     assert "right" in done.stdout, done.stderr[-3000:]
+
+
+def test_many_devices():
+    _on_eight_devices("-c", SCRIPT)
+
+
+def test_halos():
+    _on_eight_devices("-m", "tests.interop.jax.halos")

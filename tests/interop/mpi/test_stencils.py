@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.api.reach import accesses, widest
 from pykern.data.access_offsets import width
 from pykern.mpi.blocks import block_of, partition
-from pykern.mpi.stencils import accesses, split, widest
+from pykern.mpi.stencils import split
 
 
 @pk.func
