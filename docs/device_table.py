@@ -150,17 +150,18 @@ goes on afterwards:
 - an access outside of every allocation, or at an address that its type must not have;
 - two work-items that access the same shared memory with no barrier between them, and reads of shared memory that
   nobody wrote;
-- work-items that wait at different barriers, or take values from work-items that bring none; a product of a subgroup
-  (`mma`) that not all of its work-items reach;
+- work-items that wait at different barriers, or take values from work-items that bring none; an operation of a whole
+  subgroup (`mma`, `ldmatrix`) that not all of its work-items reach;
 - writes to memory that is only read, and an instruction that the emulator does not know.
 
 Grids, groups, subgroups, shared and private memory, barriers, shuffles, votes, atomics, products of tensor cores
-(`mma.sync`, dense, of f16, bf16, tf32, f64 and 8-bit integers) and the rounding of every type are emulated, by the PTX
-that a GPU would get and through the driver's functions that a GPU would be launched by. Not emulated: time and caches,
-the order of memory between groups (they run one after the other), races in global memory, `ptxas` and encodings,
-asynchronous copies, `wgmma`, `pk.cuda_func`, and memory that another library owns. Approximate instructions give
-correctly rounded results; tensor cores add one product after the other in f32, where the order of a GPU is not
-specified. An access that is far enough outside to fall into another array is not found; `debug=True` finds it.
+(`mma.sync`, dense, of f16, bf16, tf32, f64 and 8-bit integers; `ldmatrix`, `stmatrix`) and the rounding of every type
+are emulated, by the PTX that a GPU would get and through the driver's functions that a GPU would be launched by. Not
+emulated: time and caches, the order of memory between groups (they run one after the other), races in global memory,
+`ptxas` and encodings, asynchronous copies, `wgmma`, `pk.cuda_func`, and memory that another library owns. Approximate
+instructions give correctly rounded results; tensor cores add one product after the other in f32, where the order of a
+GPU is not specified. An access that is far enough outside to fall into another array is not found; `debug=True` finds
+it.
 
 ## Limits that a driver does not tell
 

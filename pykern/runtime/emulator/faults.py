@@ -20,7 +20,7 @@ _TEXTS = {
     DIVERGED: "work-items wait for one another at different places",
     ABSENT_LANE: "a value is taken from a work-item that brings none",
     TRAPPED: "the kernel gave up",
-    PARTIAL_WARP: "a product of a whole subgroup, some of whose work-items have ended or never were",
+    PARTIAL_WARP: "an operation of a whole subgroup, some of whose work-items have ended or never were",
 }
 _CLASSES: dict[int, type[KernelError]] = {BOUNDS: OutOfBounds, RACE: DataRace}
 _HINTS = {

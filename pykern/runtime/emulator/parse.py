@@ -158,6 +158,7 @@ class _Reader:
             guard, text = text[1:].split(None, 1)
             guard, negated = guard.removeprefix("!"), guard.startswith("!")
         name, _, rest = text.partition(" ")
+        name = name.replace(".shared::cta", ".shared")
         operands = split_operands(rest)
         if name.startswith(".branchtargets"):
             raise UnknownPtx(text)

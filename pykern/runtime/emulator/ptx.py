@@ -16,12 +16,26 @@ BYTES = {
 """Bytes of a value of each type in memory."""
 TYPES = frozenset({*BYTES, "pred"})
 NO_RESULT = frozenset(
-    {"st", "bra", "brx", "bar", "barrier", "ret", "exit", "red", "membar", "fence", "trap", "call"}
+    {
+        "st",
+        "bra",
+        "brx",
+        "bar",
+        "barrier",
+        "ret",
+        "exit",
+        "red",
+        "membar",
+        "fence",
+        "trap",
+        "call",
+        "stmatrix",
+    }
 )
 """Instructions whose first operand is read, or is no register."""
 LEAVING = frozenset({"bra", "brx", "ret", "exit"})
 """Instructions that end a block of their function."""
-YIELDING = frozenset({"bar", "barrier", "shfl", "vote", "redux", "mma"})
+YIELDING = frozenset({"bar", "barrier", "shfl", "vote", "redux", "mma", "ldmatrix", "stmatrix"})
 """Instructions that a thread cannot finish alone: it waits there for its warp or its block."""
 _WORD = re.compile(r"[%\w$.]+")
 

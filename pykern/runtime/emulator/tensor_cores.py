@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pykern.runtime.emulator.emit import Emitter
-from pykern.runtime.emulator.faults import PARTIAL_WARP
 from pykern.runtime.emulator.operands import SHORT, Values, elements
 from pykern.runtime.emulator.ptx import Instruction, UnknownPtx
 
@@ -114,8 +113,6 @@ def bring_matrices(t: Values, one: Instruction) -> None:
 def take_product(t: Values, one: Instruction) -> None:
     """Sum the lane's elements of the result."""
     this = product_of(one)
-    with t.when(t.value(f"icmp ne i64 {t.slot('present')}, {2**LANES - 1}")):
-        t.fault(PARTIAL_WARP, "0", str(one.number))
     group, member = _groups(t)
     own = _own_corner(t, group, member)
     row = t.value(f"mul i64 {group}, {this.depth}")

@@ -6,11 +6,37 @@ of the warp have brought their values. Between the two the thread has returned t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pykern.runtime.emulator import matrix_moves
+from pykern.runtime.emulator.faults import PARTIAL_WARP
 from pykern.runtime.emulator.operands import Values, integer
 from pykern.runtime.emulator.ptx import Instruction, UnknownPtx
 from pykern.runtime.emulator.tensor_cores import LANES, bring_matrices, product_of, take_product
 
 WARP_BARRIER = "bar.warp.sync"
+_Rule = Callable[[Values, Instruction], None]
+
+
+@dataclass(frozen=True)
+class _Exchange:
+    """An operation that needs a whole warp; `words` of 8 bytes are what each lane brings."""
+
+    words: Callable[[Instruction], int]
+    bring: _Rule
+    take: _Rule
+
+
+_OF_WHOLE_WARPS = {
+    "mma": _Exchange(lambda one: product_of(one).words, bring_matrices, take_product),
+    "ldmatrix": _Exchange(
+        lambda one: matrix_moves.LOADED_WORDS, matrix_moves.bring_rows, matrix_moves.take_fragments
+    ),
+    "stmatrix": _Exchange(
+        lambda one: matrix_moves.STORED_WORDS, matrix_moves.bring_fragments, matrix_moves.take_rows
+    ),
+}
 _SHUFFLES = ("up", "down", "bfly", "idx")
 _VOTES = ("all", "any", "uni", "ballot")
 _REDUCTIONS = ("add", "and", "or", "xor", "min", "max")
@@ -18,8 +44,8 @@ _REDUCTIONS = ("add", "and", "or", "xor", "min", "max")
 
 def words_brought(one: Instruction) -> int:
     """How many words of 8 bytes each lane brings to its warp; 0 where the threads of a block wait for one another."""
-    if one.stem == "mma":
-        return product_of(one).words
+    if one.stem in _OF_WHOLE_WARPS:
+        return _OF_WHOLE_WARPS[one.stem].words(one)
     return int(one.stem not in ("bar", "barrier") or one.name == WARP_BARRIER)
 
 
@@ -28,8 +54,8 @@ def bring(t: Values, one: Instruction) -> None:
     if one.stem in ("bar", "barrier"):
         _check_barrier(one)
         return
-    if one.stem == "mma":
-        bring_matrices(t, one)
+    if one.stem in _OF_WHOLE_WARPS:
+        _OF_WHOLE_WARPS[one.stem].bring(t, one)
         return
     if "sync" not in one.modifiers:
         raise UnknownPtx(f"the instruction {one.name}")
@@ -62,8 +88,10 @@ def take(t: Values, one: Instruction) -> None:
         _vote(t, one)
     elif one.stem == "redux":
         _reduce(t, one)
-    elif one.stem == "mma":
-        take_product(t, one)
+    elif one.stem in _OF_WHOLE_WARPS:
+        with t.when(t.value(f"icmp ne i64 {t.slot('present')}, {2**LANES - 1}")):
+            t.fault(PARTIAL_WARP, "0", str(one.number))
+        _OF_WHOLE_WARPS[one.stem].take(t, one)
 
 
 def _shuffle(t: Values, one: Instruction) -> None:

@@ -223,7 +223,7 @@ def test_all_lanes_must_be_there(rng):
     form = "m16n8k8.row.col.f32.bf16.bf16.f32"
     gone = Sample(form, between="setp.eq.u32 %p1, %r0, 31;\n@%p1 ret;")
     for sample, threads in ((gone, 32), (Sample(form), 20)):
-        with pytest.raises(DeviceError, match="a product of a whole subgroup") as caught:
+        with pytest.raises(DeviceError, match="an operation of a whole subgroup") as caught:
             sample(*sample.matrices(rng), threads)
         assert caught.value.span is not None and caught.value.span.line == 7
 
