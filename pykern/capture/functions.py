@@ -20,8 +20,9 @@ from typing import Any
 
 from pykern import language
 from pykern.capture.guards import MISSING, NAME, Guard, Guards, guard_defaults, renewed, resolve
+from pykern.capture.lambdas import lambda_text
 from pykern.data.index_space import index_space
-from pykern.data.locations import SourceSpan, parse_definition
+from pykern.data.locations import LAMBDA, SourceSpan, parse_definition
 from pykern.data.records import record
 from pykern.data.scopes import free_paths
 from pykern.data.source import (
@@ -72,21 +73,25 @@ def function_text(function: types.FunctionType) -> FunctionText:
     """Take the text; raises `KernelSyntaxError` where Python has no source for the function."""
     if not isinstance(function, types.FunctionType):
         raise _no_function(function)
-    if function.__name__ == "<lambda>":
-        raise KernelSyntaxError("a lambda cannot be compiled", hint="write it as a `def` function")
     file = function.__code__.co_filename
     try:
-        lines, first = inspect.getsourcelines(function)
+        name, first, text = _named_text(function)
     except (OSError, TypeError):
         raise KernelSyntaxError(
             f"the source of `{function.__name__}` is not available (file {file!r})",
             hint=_NO_SOURCE.get(file, "define kernels in a file or a notebook cell"),
         ) from None
-    lines, first = _from_def(lines, first)
     _keep_for_tracebacks(file)
-    text = "".join(lines)
     paths = tuple(dict.fromkeys(_free_paths(text)))
-    return FunctionText(function.__name__, file, first, text, paths)
+    return FunctionText(name, file, first, text, paths)
+
+
+def _named_text(function: types.FunctionType) -> tuple[str, int, str]:
+    """Name, first line and text of a function."""
+    if function.__name__ == "<lambda>":
+        return (LAMBDA, *lambda_text(function))
+    lines, first = _from_def(*inspect.getsourcelines(function))
+    return function.__name__, first, "".join(lines)
 
 
 def _no_function(given: Any) -> KernelSyntaxError:

@@ -7,10 +7,10 @@ compiled; what the compiler finds later is the truth (`pykern.data.artifact.Argu
 from __future__ import annotations
 
 import ast
-import textwrap
 from dataclasses import dataclass
 from typing import Any
 
+from pykern.data.locations import parse_definition
 from pykern.data.source import FunctionSource
 from pykern.types import ArrayAnnotation, IntentAnnotation
 
@@ -41,7 +41,7 @@ def uses_of(kernel: Any) -> Uses:
 
 
 def _uses(function: FunctionSource, depth: int) -> Uses:
-    tree = ast.parse(textwrap.dedent(function.text)).body[0]
+    tree = parse_definition(function.text)
     assert isinstance(tree, ast.FunctionDef)
     own = [a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
     called = {path: c for path, c in function.captures if isinstance(c, FunctionSource)}
@@ -71,7 +71,7 @@ def _uses(function: FunctionSource, depth: int) -> Uses:
 
 def _passed(function: FunctionSource, call: ast.Call) -> list[tuple[str, str]]:
     """Parameters of a function that a call gives mere names for."""
-    tree = ast.parse(textwrap.dedent(function.text)).body[0]
+    tree = parse_definition(function.text)
     assert isinstance(tree, ast.FunctionDef)
     names = [a.arg for a in (*tree.args.posonlyargs, *tree.args.args)]
     pairs = [*zip(names, call.args, strict=False), *((k.arg or "", k.value) for k in call.keywords)]

@@ -7,6 +7,9 @@ import linecache
 
 from pykern.data.records import record
 
+LAMBDA = "lambda_"
+"""What compiled code and messages call a function that has no name."""
+
 
 @record
 class SourceSpan:
@@ -43,9 +46,12 @@ class SourceSpan:
 def parse_definition(text: str) -> ast.stmt:
     """The definition that `text` is, cut out of its file: lines from 1, columns those of the file.
 
-    An indented one may have lines that are not, in a string. Raises `SyntaxError`, and `RecursionError` where an
-    expression is nested more deeply than Python's own parser takes now.
+    An indented one may have lines that are not, in a string. A lambda is read as a function that returns its
+    expression. Raises `SyntaxError`, and `RecursionError` where an expression is nested more deeply than Python's own
+    parser takes now.
     """
+    if text.lstrip().startswith("lambda"):
+        return _lambda_as_definition(text)
     if not text[:1].isspace():
         return ast.parse(text).body[0]
     outer = ast.parse(f"if True:\n{text}").body[0]
@@ -53,3 +59,13 @@ def parse_definition(text: str) -> ast.stmt:
     node = outer.body[0]
     ast.increment_lineno(node, -1)
     return node
+
+
+def _lambda_as_definition(text: str) -> ast.FunctionDef:
+    """``def lambda_(x): return 2 * x`` of ``lambda x: 2 * x``. In parentheses it may go over several lines."""
+    node = ast.parse(f"(\n{text}\n)", mode="eval").body
+    assert isinstance(node, ast.Lambda)
+    ast.increment_lineno(node, -1)
+    result = ast.copy_location(ast.Return(node.body), node.body)
+    made = ast.FunctionDef(name=LAMBDA, args=node.args, body=[result], decorator_list=[])
+    return ast.fix_missing_locations(ast.copy_location(made, node))
