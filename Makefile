@@ -1,9 +1,10 @@
 # Two commands for a fresh machine that has Python 3.10 or newer:
 #
 #   make demo    run the example of the README: compile a kernel, check it against NumPy, draw the result
-#   make test    run every check, each with its own summary
+#   make test    run the checks, each with its own summary
 #
-# `make test-all` runs the same checks with sixty times as many random programs, from seeds that the clock gives.
+# Tests marked slow are left out of `make test`: long ones, and those that repeat a case on another device. `make test-slow`
+# runs these, `make test-all` all, with sixty times as many random programs, from seeds that the clock gives.
 # All make .venv first and install there what they need; that is done again only when pyproject.toml changes.
 # Another interpreter: make test PYTHON=python3.12. Another place: VENV=/tmp/venv.
 
@@ -11,6 +12,8 @@ PYTHON ?= python3
 VENV ?= .venv
 # A worker for each processor; what stands in one file runs in one of them, until they share what is left.
 PYTEST_ARGS ?= -n logical --dist worksteal
+# Which tests; a -m in PYTEST_ARGS is stronger.
+SELECTED ?= -m "not slow"
 # Seconds that a test may take. No setting of pyproject.toml: without pytest-timeout pytest would refuse it.
 export PYTEST_TIMEOUT ?= 900
 LIT_ARGS ?=
@@ -25,13 +28,14 @@ TAKES-examples,test := : 190 MB to download, 0.7 GB on disk, once
 TAKES-dev := : 3.3 GB on disk, once; tools, other compilers and drivers to compare with
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all other-checks check-pytest check-lit check-lint check-format check-types check-docs \
+.PHONY: help demo test test-slow test-all other-checks check-pytest check-lit check-lint check-format check-types check-docs \
         check-external-links lint format types docs notebooks bench clean distclean
 
 help:
 	@echo "make demo     compile a kernel, run it, check it against NumPy, draw the result"
-	@echo "make test     all checks: pytest, lit, ruff, pyright, documentation"
-	@echo "make test-all the same with sixty times as many random programs, from other seeds"
+	@echo "make test     pytest without slow tests, lit, ruff, pyright, documentation"
+	@echo "make test-slow  the slow tests: long ones, and each case on every other device"
+	@echo "make test-all   both, with sixty times as many random programs, from other seeds"
 	@echo "make lint     ruff and pyright alone"
 	@echo "make format   let ruff rewrite the sources"
 	@echo "make docs     build the documentation: docs/_build/html/index.html"
@@ -51,7 +55,11 @@ test: $(VENV)/.installed-$(DEV) $(VENV)/.installed-docs
 	    $(MAKE) --keep-going --no-print-directory $(TWO_AT_A_TIME) other-checks || failed=1; exit $$failed
 	@echo "all checks passed"
 
+test-slow: SELECTED := -m slow
+test-slow: check-pytest
+
 # A failure names the seed that runs it again.
+test-all: export SELECTED :=
 test-all: export PYKERN_FUZZ := 3000
 test-all: export PYKERN_FUZZ_SEED := $(shell date +%s)
 test-all: export PYTEST_TIMEOUT := 5400
@@ -62,7 +70,7 @@ other-checks: check-docs check-lit check-types check-lint check-format
 
 check-pytest: $(VENV)/.installed-$(DEV)
 	@echo "== pytest"
-	@$(PY) -m pytest $(PYTEST_ARGS)
+	@$(PY) -m pytest $(SELECTED) $(PYTEST_ARGS)
 
 check-lit: $(VENV)/.installed-$(DEV)
 	@echo "== lit"

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.cases import quick
+
 try:
     import hypothesis
 except ImportError:
@@ -56,8 +58,10 @@ def pytest_configure(config: pytest.Config) -> None:
         patch.setenv("PYTHONPYCACHEPREFIX", bytecode.name)
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` is looked at
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Slow tests first: one that begins last leaves the other workers without work."""
+    quick.mark_repeated(items)
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 

@@ -1,0 +1,96 @@
+"""Which tests of a product (case, device, dtype ...) are quick: `make test` runs these, `make test-slow` the others.
+
+The rule: of a test that takes `device`, each case runs on one device at least, and each device runs one case at least.
+A case is a combination of the other parameters. Which device a case gets is chosen so that each device sees as many
+values of each parameter as there is room for. A device that this machine lacks is given no case but that one.
+``@pytest.mark.sweep("dtype", "device")`` says the same of other parameters, each of which plays the device's part.
+
+Comes in: the collected tests. Goes out: the mark `slow` on those that repeat a case.
+Read next: `tests.conftest`, which calls it; `docs/design/testing.md`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import pytest
+
+from pykern.testing.device_needs import kinds, missing_device
+
+Row = Mapping[str, int]
+"""Of each parameter of one test, a number that stands for its value."""
+
+
+def mark_repeated(items: Iterable[pytest.Item]) -> None:
+    """Mark as slow what repeats a case on another device."""
+    functions: dict[str, list[pytest.Function]] = defaultdict(list)
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            functions[item.nodeid.partition("[")[0]].append(item)
+    for tests in functions.values():
+        swept = _swept(tests[0])
+        if swept:
+            _mark(tests, swept)
+
+
+def _swept(item: pytest.Function) -> tuple[str, ...]:
+    mark = item.get_closest_marker("sweep")
+    if mark is not None:
+        return mark.args
+    return ("device",) if "device" in item.callspec.params else ()
+
+
+def _kind(device: object) -> str:
+    return device.partition(":")[0] if isinstance(device, str) else ""
+
+
+def _is_absent(device: object) -> bool:
+    return _kind(device) in kinds() and missing_device(str(device)) is not None
+
+
+def _mark(tests: Sequence[pytest.Function], swept: tuple[str, ...]) -> None:
+    absent = [_is_absent(test.callspec.params.get("device")) for test in tests]
+    rows = [{name: id(value) for name, value in test.callspec.params.items()} for test in tests]
+    chosen = choose(rows, swept, absent)
+    for number, test in enumerate(tests):
+        if number not in chosen:
+            test.add_marker(pytest.mark.slow)
+
+
+def choose(rows: Sequence[Row], swept: Sequence[str], absent: Sequence[bool]) -> set[int]:
+    """The numbers of the `rows` that stay quick: each case once, each value of a swept parameter once.
+
+    Where ``absent[n]``, row `n` cannot run here, and stands for its case only if no other row can.
+    """
+    chosen: set[int] = set()
+    seen: Counter[object] = Counter()
+
+    def take(candidates: Iterable[int]) -> None:
+        number = min(candidates, key=lambda n: (absent[n], _repetition(rows[n], swept, seen), n))
+        chosen.add(number)
+        seen.update(_facts(rows[number], swept))
+
+    cases: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for number, row in enumerate(rows):
+        cases[tuple(value for name, value in row.items() if name not in swept)].append(number)
+    for candidates in cases.values():
+        take(candidates)
+    for name in swept:
+        for value in dict.fromkeys(row[name] for row in rows if name in row):
+            if not seen[name, value]:
+                take(number for number, row in enumerate(rows) if row.get(name) == value)
+    return chosen
+
+
+def _repetition(row: Row, swept: Sequence[str], seen: Counter[object]) -> tuple[int, int]:
+    """How often was seen what the row would show: values of swept parameters, then pairs with others."""
+    counts = [seen[fact] for fact in _facts(row, swept)]
+    return sum(counts[: len(swept)]), sum(counts[len(swept) :])
+
+
+def _facts(row: Row, swept: Sequence[str]) -> list[object]:
+    alone = [(name, row.get(name)) for name in swept]
+    pairs = [(*place, *other) for place, other in itertools.product(alone, row.items()) if place != other]
+    return [*alone, *pairs]
