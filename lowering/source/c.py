@@ -80,7 +80,6 @@ class C(Language):
     types: dict[str, str] = field(default_factory=lambda: dict(_TYPES))
     reserved: frozenset[str] = frozenset(_RESERVED.split())
     parallel: str = "#pragma omp parallel for schedule(static)"
-    noalias: bool = True
 
     def unsigned(self, kind: ir.Type) -> str:
         return f"u{_TYPES[str(kind)]}"
@@ -162,18 +161,19 @@ class C(Language):
         shared: Sequence[str],
         body: Sequence[str],
     ) -> tuple[list[str], list[str]]:
+        static = "" if self.alone else "static "
         parameters = [self._parameter(each) for each in arguments]
-        text = " ".join((*body, *parameters, *self.helpers.values()))
+        return [f"{static}void {name}(", *parameter_lines(parameters)], ["}"]
+
+    def top(self, lines: Sequence[str]) -> list[str]:
+        text = " ".join((*lines, *self.helpers.values()))
         used = set(re.findall(r"[A-Za-z_]\w*", text))
         head = [
             f"#include <{header}>"
             for header, names in _HEADERS.items()
             if used & names or header == "stdint.h"
         ]
-        head += ["", "#pragma STDC FP_CONTRACT OFF", ""]
-        head += [line for text in self.helpers.values() for line in text.split("\n")]
-        head += [f"void {name}("]
-        return [*head, *parameter_lines(parameters)], ["}"]
+        return [*head, "", "#pragma STDC FP_CONTRACT OFF", "", *self.helper_lines()]
 
     def _parameter(self, told: Memory | Word) -> str:
         if isinstance(told, Word):

@@ -110,17 +110,17 @@ class Cuda(Language):
         body: Sequence[str],
     ) -> tuple[list[str], list[str]]:
         parameters = [self._parameter(each) for each in arguments]
-        halves = "__half" in " ".join((*body, *shared, *parameters))
-        head = [
-            *([self.half_header, ""] if halves else []),
-            f'extern "C" __global__ void __launch_bounds__({math.prod(block)}) {name}(',
-        ]
-        return [*head, *parameter_lines(parameters), *(f"    {each}" for each in shared)], ["}"]
+        head = f'extern "C" __global__ void __launch_bounds__({math.prod(block)}) {name}('
+        return [head, *parameter_lines(parameters), *(f"    {each}" for each in shared)], ["}"]
+
+    def top(self, lines: Sequence[str]) -> list[str]:
+        return [self.half_header, ""] if any("__half" in line for line in lines) else []
 
     def _parameter(self, told: Memory | Word) -> str:
         if isinstance(told, Word):
             return f"{self.type(told.type)} {told.name}"
-        return f"{'' if told.written else 'const '}{self.type(told.element)} *__restrict__ {told.name}"
+        alone = "__restrict__ " if self.noalias else ""
+        return f"{'' if told.written else 'const '}{self.type(told.element)} *{alone}{told.name}"
 
 
 @dataclass

@@ -59,6 +59,10 @@ class Language:
     """What stands above the loop over work-items, of a language that has one."""
     wraps: bool = False
     """Whether signed integers wrap around, as Python's types of fixed width do."""
+    noalias: bool = True
+    """Whether no two arguments of a kernel share memory."""
+    alone: bool = True
+    """Whether the text holds one kernel."""
 
     def argument(self, told: Memory | Word) -> str:
         """How an argument is written in the body."""
@@ -240,6 +244,14 @@ class Language:
     ) -> tuple[list[str], list[str]]:
         """The lines in front of the body and those behind it."""
         raise NotImplementedError
+
+    def top(self, lines: Sequence[str]) -> list[str]:
+        """What stands once above all kernels of a text, which are `lines`: headers, pragmas, `helpers`."""
+        return self.helper_lines()
+
+    def helper_lines(self) -> list[str]:
+        """The functions that kernels call."""
+        return [line for text in self.helpers.values() for line in text.split("\n")]
 
 
 def parameter_lines(parameters: Sequence[str]) -> list[str]:

@@ -113,21 +113,23 @@ class Metal(Language):
     ) -> tuple[list[str], list[str]]:
         memories = [each for each in arguments if isinstance(each, Memory)]
         words = [each for each in arguments if isinstance(each, Word)]
-        head = ["#include <metal_stdlib>", "using namespace metal;", ""]
-        head += [line for text in self.helpers.values() for line in text.split("\n")]
-        head += (
-            ["struct Words {", *(f"    {self.type(each.type)} {each.name};" for each in words), "};", ""]
+        struct = "Words" if self.alone else f"Words_{name}"
+        head = (
+            [f"struct {struct} {{", *(f"    {self.type(each.type)} {each.name};" for each in words), "};", ""]
             if words
             else []
         )
         head += [f"[[max_total_threads_per_threadgroup({math.prod(block)})]]", f"kernel void {name}("]
         parameters = [f"{self._pointer(each)} [[buffer({n})]]" for n, each in enumerate(memories)]
-        parameters += [f"constant Words &words [[buffer({len(memories)})]]"] if words else []
+        parameters += [f"constant {struct} &words [[buffer({len(memories)})]]"] if words else []
         parameters += [
             "uint3 local_id [[thread_position_in_threadgroup]]",
             "uint3 group_id [[threadgroup_position_in_grid]]",
         ]
         return [*head, *parameter_lines(parameters), *(f"    {each}" for each in shared)], ["}"]
+
+    def top(self, lines: Sequence[str]) -> list[str]:
+        return ["#include <metal_stdlib>", "using namespace metal;", "", *self.helper_lines()]
 
     def _pointer(self, memory: Memory) -> str:
         kind = ("atomic_" if memory.atomic else "") + self.type(memory.element)

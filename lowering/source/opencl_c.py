@@ -85,7 +85,12 @@ class OpenClC(Language):
         body: Sequence[str],
     ) -> tuple[list[str], list[str]]:
         parameters = [self._parameter(each) for each in arguments]
-        text = " ".join((*body, *shared, *parameters))
+        sizes = ", ".join(map(str, (*block, 1, 1)[:3]))
+        head = [f"__kernel __attribute__((reqd_work_group_size({sizes})))", f"void {name}("]
+        return [*head, *parameter_lines(parameters), *(f"    {each}" for each in shared)], ["}"]
+
+    def top(self, lines: Sequence[str]) -> list[str]:
+        text = "\n".join(lines)
         pragmas = ["#pragma OPENCL FP_CONTRACT OFF"]
         for kind, extension in (("half", "cl_khr_fp16"), ("double", "cl_khr_fp64")):
             if re.search(rf"\b(as_)?{kind}\b", text):
@@ -95,9 +100,7 @@ class OpenClC(Language):
                 f"#pragma OPENCL EXTENSION cl_khr_int64_{what}_atomics : enable"
                 for what in ("base", "extended")
             ]
-        sizes = ", ".join(map(str, (*block, 1, 1)[:3]))
-        head = [*pragmas, "", f"__kernel __attribute__((reqd_work_group_size({sizes})))", f"void {name}("]
-        return [*head, *parameter_lines(parameters), *(f"    {each}" for each in shared)], ["}"]
+        return [*pragmas, ""]
 
     def _parameter(self, told: Memory | Word) -> str:
         if isinstance(told, Word):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from mlir import ir
 
@@ -74,8 +75,10 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         names = without_known(kernel, source, names)
     started = time.perf_counter()
     items = items_of(kernel, named_items, source.launch.rank) if is_c else ()
-    kernel.attributes["sym_name"] = ir.StringAttr.get(source.exported_name)
-    symbol, text = printed(kernel, users, language, names, source if options.comments else None, items)
+    taken = Names(language.reserved | CALLED)
+    symbol = taken.fresh(source.exported_name)
+    lines = printed(kernel, users, language, Given(symbol, names, taken, items), source if options.comments else None)
+    text = "\n".join([*language.top(lines), *lines, ""])
     record.add("source", text if record.texts else "", started, name)
     arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(kernel.attributes[kern.ARGUMENTS]))
     shared = shared_bytes(kernel)
@@ -92,22 +95,30 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     )
 
 
+@dataclass
+class Given:
+    """Names that a kernel has in the text: its own, those of its arguments in order, the `taken` ones, and those of its
+    loops over work-items."""
+
+    symbol: str
+    arguments: list[str]
+    taken: Names
+    items: tuple[str, ...] = ()
+
+
 def printed(
     kernel: ir.Operation,
     users: UserNames,
     language: Language,
-    names: list[str],
+    names: Given,
     comments: KernelSource | None = None,
-    items: tuple[str, ...] = (),
-) -> tuple[str, str]:
-    """The name of a kernel in the text, and the whole text; with `comments` lines of that source stand in it."""
+) -> list[str]:
+    """The lines of a kernel; with `comments` lines of that source stand in them."""
     written, atomic = memories_written(kernel)
-    taken = Names(language.reserved | CALLED)
-    symbol = taken.fresh(ir.StringAttr(kernel.attributes["sym_name"]).value)
     given: list[Memory | Word] = []
-    rest = iter(names)
+    rest = iter(names.arguments)
     for argument in body(kernel).arguments:
-        name = taken.fresh(next(rest, "word"))
+        name = names.taken.fresh(next(rest, "word"))
         if isinstance(argument.type, ir.MemRefType):
             given.append(
                 Memory(
@@ -116,13 +127,13 @@ def printed(
             )
         else:
             given.append(Word(name, argument.type))
-    printer = Printer(kernel, language, users, taken, given, items=items)
+    printer = Printer(kernel, language, users, names.taken, given, items=names.items)
     printer.run()
     whole = printer.lines if comments is None else commented(printer.lines, comments)
     lines = [f"{INDENT * line.depth}{line.text}" for line in whole]
     block = Grid(kernels.integers(kernel, kern.WORKGROUP) or (1,)).block
-    head, end = language.kernel(symbol, given, block, printer.shared, lines)
-    return symbol, "\n".join([*head, *lines, *end, ""])
+    head, end = language.kernel(names.symbol, given, block, printer.shared, lines)
+    return [*head, *lines, *end]
 
 
 def without_known(kernel: ir.Operation, source: KernelSource, names: list[str]) -> list[str]:

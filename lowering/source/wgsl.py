@@ -222,12 +222,9 @@ class Wgsl(Language):
     ) -> tuple[list[str], list[str]]:
         memories = [each for each in arguments if isinstance(each, Memory)]
         words = [each for each in arguments if isinstance(each, Word)]
-        halves = any(str(each.element) == "f16" for each in memories) or any("f16" in line for line in body)
-        head = ["enable f16;", ""] if halves else []
-        head += [line for text in self.helpers.values() for line in text.split("\n")]
         fields = [f"    {each.name}: {self.type(each.type)}," for each in words]
-        fields += ["    zero: u32,"] if "words.zero" in "".join(head) else []
-        head += ["struct Words {", *fields, "}", ""] if fields else []
+        fields += ["    zero: u32,"] if "words.zero" in "".join(self.helpers.values()) else []
+        head = ["struct Words {", *fields, "}", ""] if fields else []
         for number, each in enumerate(memories):
             element = f"atomic<{self.type(each.element)}>" if each.atomic else self.type(each.element)
             access = self.access(each)
@@ -237,6 +234,9 @@ class Wgsl(Language):
         ids = "@builtin(local_invocation_id) local_id: vec3<u32>, @builtin(workgroup_id) group_id: vec3<u32>"
         head.append(f"fn {name}({ids}) {{")
         return head, ["}"]
+
+    def top(self, lines: Sequence[str]) -> list[str]:
+        return [*(["enable f16;", ""] if any("f16" in line for line in lines) else []), *self.helper_lines()]
 
 
 def _may_cancel(op: ir.Operation) -> bool:
