@@ -24,7 +24,7 @@ _TYPES = {
 _RESERVED = """
 auto bool break case char const continue default do double else enum extern float for goto if inline int long register
 restrict return short signed sizeof static struct switch typedef union unsigned void volatile while true false
-_Float16 NAN INFINITY int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t memcpy main
+_Float16 NAN INFINITY int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t memcpy memmove main
 j0 j1 jn y0 y1 yn gamma lgamma tgamma remainder drem nextafter hypot logb ilogb scalb ldexp frexp modf fdim
 signbit isfinite isnormal significand signgam nan
 """
@@ -33,7 +33,7 @@ _HEADERS = {
     "stdbool.h": frozenset(("bool", "true", "false")),
     "stdint.h": frozenset(),
     "stdlib.h": frozenset(("abs", "llabs")),
-    "string.h": frozenset(("memcpy",)),
+    "string.h": frozenset(("memcpy", "memmove")),
 }
 """Headers, and names for which they are included."""
 _SIMPLE = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
@@ -149,6 +149,12 @@ class C(Language):
 
     def _short(self, element: ir.Type) -> str:
         return self.type(element).removesuffix("_t").lstrip("_").lower()
+
+    def variable(self, kind: str, name: str, value: str | None) -> str:
+        return super().variable(kind, name, value).replace("* ", "*", 1 if kind.endswith("*") else 0)
+
+    def constant(self, kind: str, name: str, value: str) -> str:
+        return f"{kind}const {name} = {value};" if kind.endswith("*") else super().constant(kind, name, value)
 
     def type(self, kind: ir.Type, span: SourceSpan | None = None) -> str:
         return "int64_t" if isinstance(kind, ir.IndexType) else super().type(kind, span)

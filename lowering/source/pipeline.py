@@ -36,15 +36,16 @@ def source_work_items(options: SourceOptions) -> Pipeline:
     return items + Pipeline((ReportCutLoops(),) if options.lavapipe else ())
 
 
-def source_memory(options: SourceOptions, language: Language) -> Pipeline:
-    """With `options.words` a kernel for drivers of pykern's own, else one that a person reads and launches."""
+def source_memory(options: SourceOptions, language: Language, offsets: bool) -> Pipeline:
+    """With `options.words` a kernel for drivers of pykern's own, else one that a person reads and launches; with
+    `offsets` arrays begin where a number of the launch says."""
     fused = language.accurate  # WGSL's `fma` may round twice
     functions: tuple[Pass, ...] = (ExpandLibrary(fused=fused), ExpandIntegerPower())
     if options.words or not language.accurate:
         # with floats of 64 bits nothing needs to stay
         native = () if options.f64 else language.native
         functions += (ExpandMath(library=False, fused=fused, native=native),)
-    memory = FlattenMemory(offsets=options.words, whole_words=language.whole_words, small=_is_small(options))
+    memory = FlattenMemory(offsets=offsets, whole_words=language.whole_words, small=_is_small(options))
     return arithmetic_pipeline(memory, functions, vulkan=not language.accurate) + Pipeline(
         (
             # of what is left when constants are folded

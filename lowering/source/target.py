@@ -56,34 +56,81 @@ LANGUAGES: dict[str, Callable[[SourceOptions], Language]] = {
 
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
     """Lower and print. Raises `TargetError` for what the language lacks."""
-    arrays = dynamic_arrays(module)
     name, options = options_of(source.target)
-    names, users = list(argument_names(source, options.words)), UserNames(source.function)
-    named_items = name_ids(module, users)
-    language = LANGUAGES[name](options)
-    is_c = isinstance(language, C)
+    language, users = LANGUAGES[name](options), UserNames(source.function)
+    language.noalias = source.noalias
+    flat = flattened(module, source, language, users, record)
+    if isinstance(language, C):
+        flat.arguments = without_known(flat.kernel, source, flat.arguments)
+    started = time.perf_counter()
+    taken = Names(language.reserved | CALLED)
+    symbol = taken.fresh(source.exported_name)
+    names = Given(symbol, flat.named(taken), taken, flat.items)
+    lines = printed(flat.kernel, users, language, names, source if options.comments else None)
+    text = "\n".join([*language.top(lines), *lines, ""])
+    record.add("source", text if record.texts else "", started, name)
+    return binary_of(flat, source, text, symbol)
+
+
+@dataclass
+class Flat:
+    """A kernel that can be printed: the names of its arguments and of its loops over work-items, the sites that were
+    added, and how many shared arrays a launch sizes."""
+
+    kernel: ir.Operation
+    arguments: list[str]
+    items: tuple[str, ...]
+    added: tuple[Site, ...]
+    arrays: int
+
+    def named(self, taken: Names) -> list[str]:
+        """A name in the text for each argument."""
+        names = iter(self.arguments)
+        return [taken.fresh(next(names, "word")) for _ in body(self.kernel).arguments]
+
+
+def flattened(
+    module: ir.Module,
+    source: KernelSource,
+    language: Language,
+    users: UserNames,
+    record: Record,
+    offsets: bool = False,
+) -> Flat:
+    """Run the passes. With `offsets` every array is followed by the place of its first element."""
+    _, options = options_of(source.target)
+    arrays, named_items = dynamic_arrays(module), name_ids(module, users)
     added: tuple[Site, ...] = ()
-    if is_c:
-        language.noalias = source.noalias
+    offsets = offsets or options.words
+    if isinstance(language, C):
         c_pipeline().run(module, record, texts=record.texts)
     else:
         source_work_items(options).run(module, record, texts=record.texts)
         added = number_added_sites(module)
-        source_memory(options, language).run(module, record, texts=record.texts)
+        source_memory(options, language, offsets).run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))
-    if is_c:
-        names = without_known(kernel, source, names)
-    started = time.perf_counter()
-    items = items_of(kernel, named_items, source.launch.rank) if is_c else ()
-    taken = Names(language.reserved | CALLED)
-    symbol = taken.fresh(source.exported_name)
-    lines = printed(kernel, users, language, Given(symbol, names, taken, items), source if options.comments else None)
-    text = "\n".join([*language.top(lines), *lines, ""])
-    record.add("source", text if record.texts else "", started, name)
+    items = items_of(kernel, named_items, source.launch.rank) if isinstance(language, C) else ()
+    return Flat(kernel, list(argument_names(source, offsets)), items, added, arrays)
+
+
+def binary_of(
+    flat: Flat, source: KernelSource, text: str, symbol: str, names: tuple[str, ...] = ()
+) -> KernelBinary:
+    """What a launch has to know beside the text; `names` are those of `DeviceCode`."""
+    language, options = options_of(source.target)
+    kernel, arrays = flat.kernel, flat.arrays
     arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(kernel.attributes[kern.ARGUMENTS]))
     shared = shared_bytes(kernel)
     code = DeviceCode(
-        name, arguments, options.words, shared, source.launch.shared, tape_use(kernel), arrays, added
+        language,
+        arguments,
+        options.words,
+        shared,
+        source.launch.shared,
+        tape_use(kernel),
+        arrays,
+        flat.added,
+        names,
     )
     resources: dict[str, object] = {"shared_bytes": shared}
     if source.options.fastmath:
@@ -116,9 +163,7 @@ def printed(
     """The lines of a kernel; with `comments` lines of that source stand in them."""
     written, atomic = memories_written(kernel)
     given: list[Memory | Word] = []
-    rest = iter(names.arguments)
-    for argument in body(kernel).arguments:
-        name = names.taken.fresh(next(rest, "word"))
+    for argument, name in zip(body(kernel).arguments, names.arguments, strict=True):
         if isinstance(argument.type, ir.MemRefType):
             given.append(
                 Memory(

@@ -27,6 +27,7 @@ from pykern.lowering.llvm.program import target as cpu
 from pykern.lowering.llvm.program.pipeline import launch_pipeline
 from pykern.lowering.llvm.xla.handler import handler_text
 from pykern.lowering.record import Recorder
+from pykern.lowering.source import program as text
 from pykern.lowering.targets import DEVICE_TARGETS
 from pykern.lowering.xp import target as xp
 from pykern.passes import kernels
@@ -59,6 +60,7 @@ def compile_program(source: ProgramSource, record: Recorder, passes: Passes = ()
         source.function,
         source.schedules,
         source.parameters,
+        source.exported_name,
         bool(source.handler),
     )
     if source.kernel is not None:
@@ -87,6 +89,8 @@ class Request:
     """What the kernels of a program on a device are named after."""
     schedules: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
+    exported: str = ""
+    """The program's name in C."""
     handled: bool = False
     """Whether XLA is going to call the code."""
 
@@ -151,7 +155,7 @@ def compile_module(
     results = results_in(code.result_arguments)
     layout = ProgramLayout(results, tree, tuple(updated))
     if isinstance(code, DeviceProgram):
-        layout = replace(layout, plan=code.plan)
+        layout = replace(layout, plan=code.plan, scratch_bytes=code.scratch_bytes)
     else:
         layout = replace(layout, scratch_bytes=code.scratch_bytes, long=code.long)
     return Artifact(
@@ -182,6 +186,8 @@ def _lower(
         )
     kernel = importlib.import_module(DEVICE_TARGETS[family]).lower
     function = asked.function or FunctionSource(asked.name, "", 1, "")
+    if family == "source":
+        return text.lower(module, function, asked.options, asked.target, asked.exported or asked.name, record)
     return device.lower(module, function, asked.options, asked.target, kernel, record)
 
 

@@ -127,6 +127,7 @@ class DeviceCode:
     the slot that holds its offset. `shared_bytes` is the static shared memory of a group;
     `dynamic_shared` tells whether the launch adds to it, for each of `dynamic_arrays` as much; `tape` is there
     where it brings one. `sites` are those that the target has added: number k is -1 - k in a report.
+    `names` are those of the arguments in a text that holds a program, "" where the text leaves one out.
     """
 
     format: str
@@ -137,6 +138,7 @@ class DeviceCode:
     tape: TapeUse | None = None
     dynamic_arrays: int = 1
     sites: tuple[Site, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @record

@@ -38,6 +38,12 @@ class ProgramDerivative:
     borrowed: bool = False
 
 
+_ENDINGS = {
+    "gradient": "gradient", "vjp": "cotangents", "residuals": "forward", "pullback": "pullback", "jvp": "tangent",
+}  # fmt: skip
+"""What stands behind the name of a program that is a derivative."""
+
+
 @record
 class KernelLaunch:
     """A program that is one launch of a kernel on whole arrays, or the gradient of one.
@@ -79,6 +85,13 @@ class ProgramSource:
     """The function is a tile kernel, launched over this."""
     handler: str = ""
     """Who else calls the code: "xla" adds `pk_xla`, the function by which XLA does."""
+
+    @property
+    def exported_name(self) -> str:
+        """The program's name in programs without Python, where a derivative may stand beside its program."""
+        if self.kernel is not None:
+            return self.kernel.source.exported_name
+        return self.function.name + (f"_{_ENDINGS[self.derivatives[-1].kind]}" if self.derivatives else "")
 
     def key(self, versions: str) -> str:
         """Hex digest of everything that decides the code; `versions` names compiler and host."""

@@ -1,7 +1,7 @@
-"""`pk.export`: a kernel as files for programs without Python.
+"""`pk.export`: a kernel or an array program as files for programs without Python.
 
-Comes in: a kernel and a call, as for `lower`. Goes out: `Exported`, and files. Read next: `forms`, `manifest`,
-`c_header`, `pykern.lowering.source` (what prints).
+Comes in: a kernel and a call, as for `lower`. Goes out: `Exported`, and files. Read next: `forms`, `programs`,
+`manifest`, `c_header`, `pykern.lowering.source` (what prints).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pykern.api.jit import ProgramBase
 from pykern.api.kernel import KernelBase
 from pykern.api.lowered import KEYWORDS, Lowered
 from pykern.api.user_file import UnreadableFile
@@ -24,6 +25,7 @@ from pykern.exporter.forms import Form, form_of
 from pykern.exporter.live_page import LivePage, live_page
 from pykern.exporter.manifest import manifest, refuse_helpers
 from pykern.exporter.object_files import lowered_object, object_files
+from pykern.exporter.programs import program_files
 from pykern.launching.specs import Spec, spec
 from pykern.lowering.targets import checked
 from pykern.types import DType, by_numpy_name
@@ -59,7 +61,7 @@ def export(
     page: LivePage = LivePage(),  # noqa: B008
     **keywords: Any,
 ) -> Exported:
-    """Export a kernel, or a derivative of one, as files for programs without Python.
+    """Export a kernel, an array program, or a derivative of one, as files for programs without Python.
 
     ``export(k, x, y, ndrange=n, form="c", to="k.c")``: arguments are those of ``k.lower``, arrays or `pk.spec`s.
     `form` is a language (``"c"``, ``"opencl-c"``, ``"cuda"``, ``"hip"``, ``"msl"``, ``"wgsl"``) or a binary
@@ -76,9 +78,18 @@ def export(
     a language lacks, for kernels that print, assert or check, which need a host that reads that, and for derivatives
     with a tape.
     """
-    if not isinstance(kernel, KernelBase | Autodiff):
+    if not isinstance(kernel, KernelBase | Autodiff | ProgramBase):
         raise LaunchError(
-            f"{type(kernel).__name__} cannot be exported", hint="give a kernel, or pk.autodiff of one"
+            f"{type(kernel).__name__} cannot be exported",
+            hint="give a kernel, an array program, or pk.autodiff or pk.grad of one",
+        )
+    chosen = form_of(form)
+    name = _target(chosen, form, target, comments)
+    if isinstance(kernel, ProgramBase):
+        lowered = kernel.lower(*args, target=name, **keywords)
+        files, told = program_files(lowered, form, chosen)
+        return Exported(
+            lowered.source.exported_name, files, () if to is None else _write(files, Path(to)), told
         )
     own = kernel.kernel if isinstance(kernel, Autodiff) else kernel
     if is_tiled(own.captured()[0]):
@@ -86,8 +97,6 @@ def export(
             f"`{own.__name__}` is a tile kernel, and kernels over work-items alone are exported",
             hint="write it with pk.index()",
         )
-    chosen = form_of(form)
-    name = _target(chosen, form, target, comments)
     told: dict[str, Any] = {}
     if form == "html":
         lowered, files, told = _live(kernel, args, name, page, keywords)

@@ -109,7 +109,7 @@ def _export_arguments(commands) -> None:
     parser = _runs_the_file(
         commands,
         "export",
-        "write a kernel as files for programs without Python: source in another language, or a binary",
+        "write a kernel or a program as files for programs without Python: source in another language, or a binary",
         f'heat.py::heat {HEAT} --ndrange "?,?" --as c -o heat.c',
     )
     _call_arguments(parser, target=False)
@@ -123,7 +123,11 @@ def _export_arguments(commands) -> None:
     parser.add_argument(
         "--comments", action="store_true", help="put lines of Python above what they became, in a language"
     )
-    parser.add_argument("--grad", action="store_true", help="export its derivative, pk.autodiff")
+    parser.add_argument(
+        "--grad",
+        action="store_true",
+        help="export its derivative: pk.autodiff of a kernel, pk.grad of a program",
+    )
     parser.add_argument("--show", default="", metavar="ARRAY", help="of a page: the array that is drawn")
     parser.add_argument(
         "--swap", action="append", default=[], metavar="A,B",

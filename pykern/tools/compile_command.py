@@ -65,13 +65,15 @@ def call_of(
 
 
 def derivative_of(kernel: Any, args: list[Any]) -> tuple[Any, list[Any]]:
-    """The derivative of a kernel, and its arguments: arrays of floats have shadows."""
+    """The derivative of a kernel, and its arguments: arrays of floats have shadows. Of a program the gradient by
+    these."""
     from pykern.derivatives.autodiff import Dup, autodiff  # here: compiling alone differentiates nothing
+    from pykern.derivatives.gradients import grad
 
-    shadowed = [
-        Dup(a, a) if isinstance(a, Spec) and a.dtype.name.startswith(("f", "bf")) else a for a in args
-    ]
-    return autodiff(kernel), shadowed
+    real = [isinstance(a, Spec) and a.dtype.name.startswith(("f", "bf")) for a in args]
+    if hasattr(type(kernel), "__pykern_program__"):
+        return grad(kernel, tuple(n for n, is_real in enumerate(real) if is_real)), args
+    return autodiff(kernel), [Dup(a, a) if is_real else a for a, is_real in zip(args, real, strict=True)]
 
 
 def load_kernel(path: str, programs: bool = False) -> Any:

@@ -8,16 +8,20 @@ from pykern.api.user_file import UsageError
 from pykern.exporter.export import export
 from pykern.exporter.forms import FORMS
 from pykern.exporter.live_page import LivePage
+from pykern.tools.argument_types import arguments_of
 from pykern.tools.compile_command import call_of, derivative_of, load_kernel
 from pykern.tools.suggested_call import refuse_incomplete
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Write the files and print their names."""
-    kernel = load_kernel(chosen.kernel)
+    kernel = load_kernel(chosen.kernel, programs=True)
     refuse_incomplete(kernel, chosen)
-    args, keywords = call_of(kernel, chosen)
-    del keywords["target"]
+    if hasattr(type(kernel), "__pykern_program__"):
+        args, keywords = arguments_of(kernel, chosen.args), {}
+    else:
+        args, keywords = call_of(kernel, chosen)
+        del keywords["target"]
     if chosen.grad:
         kernel, args = derivative_of(kernel, args)
     to = chosen.output or f"{chosen.kernel.partition('::')[2]}.{FORMS[chosen.form].ending}"

@@ -46,6 +46,10 @@ class DeviceProgram:
     plan: ProgramPlan
     result_arguments: tuple[int, ...]
     resources: dict[str, object]
+    numbers: dict[str, int]
+    """Of the kernels in the plan, by their symbols in the module."""
+    scratch_bytes: int = 0
+    """Memory that the caller of a text in C brings."""
 
 
 def lower(
@@ -70,7 +74,7 @@ def lower(
     plan = ProgramPlan(tuple(maker.made), registers, steps)
     placed = integers(found[0], kern.RESULT_ARGUMENTS) or ()
     resources: dict[str, object] = {"kernels": len(maker.made), "binary_bytes": len(maker.binary)}
-    return DeviceProgram(maker.binary, plan, placed, resources)
+    return DeviceProgram(maker.binary, plan, placed, resources, maker.numbers)
 
 
 @dataclass

@@ -1,0 +1,147 @@
+"""Array programs and their gradients as files, called without pykern and compared with NumPy."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from tests.exporter.program_cases import CASES, layer, layer_gradient
+from tests.lowering.source_runs import C_NUMBERS, c_compiler, compiled_c
+
+F = pk.f32
+
+
+def described(case) -> list[Any]:
+    """Arrays as specs, numbers as they are."""
+    return [pk.spec(a.shape, F) if isinstance(a, np.ndarray) else a for a in case.given()]
+
+
+def called(function: Any, head: str, case, workspace: int) -> list[np.ndarray]:
+    """Call a function by its head in C; gives its results, and behind these what it updates."""
+    arrays = iter([a.copy() for a in case.given() if isinstance(a, np.ndarray)])
+    numbers = iter([a for a in case.given() if not isinstance(a, np.ndarray)])
+    expected = iter(case.results())
+    memory = np.zeros(workspace + 64, np.uint8)
+    found, updated, passed, kept = [], [], [], []
+    for constant, kind, star, name in re.findall(
+        r"^ {4}(const )?(\w+) (\*?)(?:restrict )?(\w+),?$", head, re.MULTILINE
+    ):
+        if not star:
+            passed.append(C_NUMBERS[kind](next(numbers)))
+            continue
+        if name == "workspace":
+            passed.append(ctypes.c_void_p(-(-memory.ctypes.data // 64) * 64))
+            continue
+        if name.startswith("result"):
+            wanted = next(expected)
+            array = np.zeros_like(wanted)
+            found.append(array)
+        else:
+            array = next(arrays)
+            if not constant:
+                updated.append(array)
+        kept.append(array)
+        passed.append(ctypes.c_void_p(array.ctypes.data))
+    function(*passed)
+    return found + updated
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_c_as_numpy(name: str, tmp_path: Path) -> None:
+    if c_compiler() is None:
+        pytest.skip("no compiler of C: cc, gcc or clang")
+    case = CASES[name]
+    made = pk.export(case.program, *described(case), form="c", to=tmp_path / "made.c")
+    header = made.files["h"].decode()
+    size = re.search(r"_WORKSPACE (\d+)", header)
+    head = header[header.index("void ") :]
+    function = getattr(compiled_c(made.text, "made"), made.name)
+    found = called(function, head, case, int(size[1]) if size else 0)
+    for got, wanted in zip(found, case.results(), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-6)
+
+
+MAIN = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include "layer.h"
+#include "layer_gradient.h"
+
+int main(void) {
+    float x[8 * 6], w[6 * 5], value, by_x[8 * 6], by_w[6 * 5];
+    FILE *given = fopen("given.bin", "rb"), *found = fopen("found.bin", "wb");
+    if (fread(x, sizeof(float), 8 * 6, given) != 8 * 6 || fread(w, sizeof(float), 6 * 5, given) != 6 * 5) return 1;
+    int8_t *memory = (int8_t *)aligned_alloc(64, (LAYER_WORKSPACE + LAYER_GRADIENT_WORKSPACE + 127) / 64 * 64);
+    layer(x, w, &value, memory);
+    layer_gradient(x, w, by_x, by_w, memory);
+    fwrite(&value, sizeof(float), 1, found);
+    fwrite(by_x, sizeof(float), 8 * 6, found);
+    fwrite(by_w, sizeof(float), 6 * 5, found);
+    fclose(found);
+    free(memory);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("compiler", "ending", "flags"), [("gcc", "c", ("-std=c11",)), ("g++", "cpp", ())])
+def test_a_program_in_c_without_python(
+    compiler: str, ending: str, flags: tuple[str, ...], tmp_path: Path
+) -> None:
+    """A value and its gradient, linked together."""
+    if not shutil.which(compiler) or not shutil.which("gcc"):
+        pytest.skip(f"no compiler of C or C++: {compiler}")
+    specs = pk.spec((8, 6), F), pk.spec((6, 5), F)
+    pk.export(layer, *specs, form="c", to=tmp_path / "layer.c")
+    pk.export(pk.grad(layer, (0, 1)), *specs, form="c", to=tmp_path / "layer_gradient.c")
+    generator = np.random.default_rng(1)
+    x, w = (generator.standard_normal(shape).astype(np.float32) for shape in ((8, 6), (6, 5)))
+    (tmp_path / "given.bin").write_bytes(x.tobytes() + w.tobytes())
+    (tmp_path / f"main.{ending}").write_text(MAIN)
+    common = ("-O2", "-ffp-contract=off", "-fopenmp", "-Wall", "-Wno-unknown-pragmas", "-Werror")
+    for command in (
+        ("gcc", "-std=c11", *common, "-c", "layer.c", "layer_gradient.c"),
+        (compiler, *flags, *common, "-o", "main", f"main.{ending}", "layer.o", "layer_gradient.o", "-lm"),
+        ("./main",),
+    ):
+        subprocess.run(command, cwd=tmp_path, check=True)
+    found = np.fromfile(tmp_path / "found.bin", np.float32)
+    wanted = [CASES["layer"].program.__wrapped__(x, w), *layer_gradient(x, w)]
+    np.testing.assert_allclose(
+        found, np.concatenate([np.ravel(each) for each in wanted]), rtol=1e-5, atol=1e-6
+    )
+
+
+@pk.kernel
+def told(out, x):
+    i = pk.index()
+    print(x[i])
+    out[i] = x[i]
+
+
+@pk.jit
+def telling(x):
+    out = np.empty_like(x)
+    told(out, x, ndrange=len(x))
+    return out
+
+
+def test_a_program_that_prints_is_refused() -> None:
+    with pytest.raises(pk.TargetError, match="nobody") as raised:
+        pk.export(telling, pk.spec((8,), F), form="c")
+    assert raised.value.span is not None and "print(x[i])" in str(raised.value)
+
+
+def test_forms_that_programs_have_not() -> None:
+    with pytest.raises(
+        pk.LaunchError, match="`layer` is an array program, and programs are not exported as html"
+    ):
+        pk.export(layer, pk.spec((8, 6), F), pk.spec((6, 5), F), form="html")
