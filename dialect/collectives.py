@@ -130,5 +130,5 @@ COLLECTIVES = frozenset(
         SubgroupShuffleOp, SubgroupBroadcastOp,
     )
 )  # fmt: skip
-CONVERGENT = COLLECTIVES | {"kern.barrier"}
+CONVERGENT = COLLECTIVES | {"kern.barrier", "kern.multiply_matrices"}
 """Ops at which the work-items of a group wait for each other."""

@@ -7,6 +7,7 @@ from pykern.dialect.collectives import *  # noqa: F403
 from pykern.dialect.differentiation import *  # noqa: F403
 from pykern.dialect.index_space import *  # noqa: F403
 from pykern.dialect.launch import *  # noqa: F403
+from pykern.dialect.matrices import *  # noqa: F403
 from pykern.dialect.memory import *  # noqa: F403
 from pykern.dialect.reports import *  # noqa: F403
 from pykern.dialect.tape import *  # noqa: F403

@@ -49,6 +49,11 @@ _OPTIONS = {
 }
 
 
+def matrix_unit(target: Target) -> str:
+    """The instruction that multiplies small matrices of 16-bit floats on a target; empty where there is none."""
+    return nvvm.options_of(target)[0].matrix_unit if target.family == "nvvm" else ""
+
+
 def checked(given: object) -> Target:
     """The target of a name, or the target itself. Raises `TargetError` for one that there is not."""
     target = given if isinstance(given, Target) else resolved(parse(str(given)))

@@ -42,6 +42,9 @@ class Chip:
     float_atomics: tuple[str, ...] = ("f16", "f32", "f64")
     """Types that are added atomically in one instruction; others take a loop of compare and exchange."""
 
+    matrix_unit: str = "m16n8k16"
+    """The shape of the matrices of 16-bit floats that an instruction multiplies and sums in f32; empty: there is none."""
+
     @property
     def subgroup_size(self) -> int:
         return SUBGROUP
@@ -53,7 +56,7 @@ def _kib(n: int) -> int:
 
 _BF16_TOO = ("f16", "bf16", "f32", "f64")
 _CHIPS = (
-    Chip("sm_75", 63, 32, 16, _kib(64), _kib(64), reserved=0, redux=False),
+    Chip("sm_75", 63, 32, 16, _kib(64), _kib(64), reserved=0, redux=False, matrix_unit=""),
     Chip("sm_80", 70, 64, 32, _kib(164), _kib(163)),
     Chip("sm_86", 71, 48, 16, _kib(100), _kib(99)),
     Chip("sm_89", 78, 48, 24, _kib(100), _kib(99)),

@@ -9,6 +9,7 @@ from pykern.lowering.gpu.subgroups import LowerSubgroups
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.nvvm.chips import MAX_DEPTH, MAX_GROUP, STATIC_SHARED, SUBGROUP, Chip
 from pykern.lowering.nvvm.library import CallLibdevice
+from pykern.lowering.nvvm.matrices import LowerMatrices
 from pykern.lowering.nvvm.options import NvvmOptions
 from pykern.passes.framework import Pipeline, Upstream, is_careful
 
@@ -19,7 +20,10 @@ def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
         PlaceWorkItems(subgroup_size=SUBGROUP, small=options.small),
         LowerSubgroups(subgroup_size=SUBGROUP, redux=chip.redux),
         CheckLimits(chip.name, MAX_GROUP, MAX_DEPTH, STATIC_SHARED),
-        (CallLibdevice(),),  # CUDA's own functions: at most 4 ulp in f32, 2 in f64
+        (
+            CallLibdevice(),  # CUDA's own functions: at most 4 ulp in f32, 2 in f64
+            LowerMatrices(),
+        ),
         LowerToPointers(aligned=BUFFER_ALIGNMENT if options.aligned else 0),
     )
     level = 1 if is_careful() else 3

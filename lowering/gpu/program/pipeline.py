@@ -8,17 +8,20 @@ from pykern.passes.codegen.device.outline_sequential import OutlineSequential
 from pykern.passes.framework import Pipeline, Upstream
 
 
-def device_pipeline() -> Pipeline:
-    """From tensors to kernels and the host's program that launches them."""
-    return tensor_pipeline() + buffer_pipeline() + kernel_pipeline()
+def device_pipeline(matrix_unit: str = "") -> Pipeline:
+    """From tensors to kernels and the host's program that launches them.
+
+    `matrix_unit`: the target's instruction for small matrices, see `MakeKernels`.
+    """
+    return tensor_pipeline() + buffer_pipeline() + kernel_pipeline(matrix_unit)
 
 
-def kernel_pipeline() -> Pipeline:
+def kernel_pipeline(matrix_unit: str) -> Pipeline:
     """From buffers to kernels."""
     return Pipeline(
         (
             OutlineSequential(),  # while what it takes together is not kernels yet
-            MakeKernels(),
+            MakeKernels(matrix_unit),
             Upstream("canonicalize,cse"),  # numbers that only kernels read are gone from the host's part
         )
     )

@@ -25,6 +25,7 @@ from pykern.lowering.gpu.program.pipeline import device_pipeline
 from pykern.lowering.gpu.program.plan import plan_of
 from pykern.lowering.gpu.target import KernelBinary
 from pykern.lowering.record import Record
+from pykern.lowering.targets import matrix_unit
 from pykern.passes.codegen.device.make_kernels import MakeKernels
 from pykern.passes.codegen.device.outline_sequential import OutlineSequential
 from pykern.passes.ir.argument_uses import written_arguments
@@ -61,7 +62,7 @@ def lower(
     record: Record,
 ) -> DeviceProgram:
     """Lower the program, and each of its kernels with `kernel`."""
-    device_pipeline().run(module, record, texts=record.texts)
+    device_pipeline(matrix_unit(target)).run(module, record, texts=record.texts)
     found = programs(module)
     if len(found) != 1:
         raise TargetError(f"{len(found)} functions are marked kern.program, and one is expected")

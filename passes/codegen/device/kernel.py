@@ -36,6 +36,8 @@ class KernelContext:
     program: ir.Operation
     numbers: itertools.count = field(default_factory=itertools.count)
     suffix: str = ""
+    matrix_unit: str = ""
+    """The instruction of the target that multiplies small matrices of 16-bit floats; empty: there is none."""
 
     def next_symbol(self) -> str:
         program = ir.StringAttr(self.program.attributes["sym_name"]).value

@@ -33,10 +33,12 @@ class MakeKernels(Pass):
     """
 
     name: ClassVar[str] = "kern-make-kernels"
+    matrix_unit: str = ""
+    """The instruction of the target that multiplies small matrices of 16-bit floats; empty: there is none."""
 
     def run(self, module: ir.Module) -> None:
         for program in programs(module):
-            place = KernelContext(module, program)
+            place = KernelContext(module, program, matrix_unit=self.matrix_unit)
             for copy in named(program, "memref.copy"):
                 if not all(map(is_contiguous, copy.operands)):
                     copy_to_generic(copy)

@@ -19,7 +19,8 @@ from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.analysis.space import Space, space_of
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.points import Items, Points, group_of, spread
-from pykern.passes.codegen.device.products import launch_product, product_of
+from pykern.passes.codegen.device.product_space import product_of
+from pykern.passes.codegen.device.products import launch_product
 from pykern.passes.ir.structured import generic, loop_lengths
 from pykern.passes.kernels import index_constant
 

@@ -1,0 +1,53 @@
+"""The instruction of tensor cores, `mma.sync`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import llvm
+
+from pykern.dialect.matrices import MultiplyMatricesOp
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import named, replace
+
+_SUMS = "!llvm.struct<(f32, f32, f32, f32)>"
+
+
+@dataclass(frozen=True)
+class LowerMatrices(Pass):
+    """Multiply small matrices by NVIDIA's instruction.
+
+    In:  kern.multiply_matrices. Out: nvvm.mma.sync, which takes pairs of f16 as vectors and pairs of bf16 as words.
+    """
+
+    name: ClassVar[str] = "kern-lower-matrices"
+
+    def run(self, module: ir.Module) -> None:
+        for op in named(module.operation, MultiplyMatricesOp.OPERATION_NAME):
+            with ir.InsertionPoint(op), op.location:
+                replace(op, _multiplied(op))
+
+
+def _multiplied(op: ir.Operation) -> list[ir.Value]:
+    element, operands = op.opview.element, list(op.operands)
+    factors, sums = operands[:6], operands[6:]
+    if element == "f16":
+        pair = ir.VectorType.get([2], ir.F16Type.get())
+        factors = [llvm.BitcastOp(pair, word).result for word in factors]
+    made = ir.Operation.create(
+        "nvvm.mma.sync",
+        results=[ir.Type.parse(_SUMS)],
+        operands=[*factors, *sums],
+        attributes={
+            "layoutA": ir.Attribute.parse("#nvvm.mma_layout<row>"),
+            "layoutB": ir.Attribute.parse("#nvvm.mma_layout<col>"),
+            "multiplicandAPtxType": ir.Attribute.parse(f"#nvvm.mma_type<{element}>"),
+            "multiplicandBPtxType": ir.Attribute.parse(f"#nvvm.mma_type<{element}>"),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([4, 2, 4]),
+            "shape": ir.Attribute.parse("#nvvm.shape<m = 16, n = 8, k = 16>"),
+        },
+    ).result
+    f32 = ir.F32Type.get()
+    return [llvm.ExtractValueOp(f32, made, ir.DenseI64ArrayAttr.get([n])).result for n in range(4)]
