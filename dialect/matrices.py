@@ -9,6 +9,10 @@ from mlir import ir
 from pykern.dialect.base import KernOp, kern_op
 
 FACTOR_TYPES = ("f16", "bf16")
+LANES, ROWS, COLUMNS, TERMS = 32, 16, 8, 16
+"""Lanes of a subgroup; rows, columns and terms of a product."""
+QUAD = 4
+"""Lanes that hold a row of the left factor between them, or a column of the right one; sums of a lane."""
 
 
 @kern_op

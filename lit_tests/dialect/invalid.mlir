@@ -735,3 +735,11 @@ func.func @a_name_of_an_op(%x: memref<?xf32>, %i: index) {
   %0 = memref.load %x[%i] {kern.launch} : memref<?xf32>
   return
 }
+
+// -----
+
+func.func @matrices_of_f32(%w: i32, %s: f32) {
+  // expected-error @below {{multiplies f16 and bf16, not f32}}
+  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {element = "f32"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  return
+}

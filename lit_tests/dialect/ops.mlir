@@ -70,6 +70,13 @@ func.func @collectives(%v: f32, %lane: index) -> f32 {
   return %5 : f32
 }
 
+// CHECK-LABEL: func.func @matrices
+func.func @matrices(%w: i32, %s: f32) -> f32 {
+  // CHECK: "kern.multiply_matrices"({{.*}}) {element = "bf16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {element = "bf16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  return %d#0 : f32
+}
+
 // CHECK-LABEL: func.func @reports
 func.func @reports(%ok: i1, %i: index, %n: index, %v: i64) {
   // CHECK: "kern.print"({{.*}}) {dtypes = ["f32", "int"], template = "{} {}\0A"} : (i64, i64) -> ()

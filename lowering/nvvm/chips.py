@@ -43,7 +43,7 @@ class Chip:
     """Types that are added atomically in one instruction; others take a loop of compare and exchange."""
 
     matrix_unit: str = "m16n8k16"
-    """The shape of the matrices of 16-bit floats that an instruction multiplies and sums in f32; empty: there is none."""
+    """The shape of the matrices of 16-bit floats that an instruction multiplies and sums in f32; empty: it has none."""
 
     @property
     def subgroup_size(self) -> int:

@@ -22,8 +22,8 @@ from pykern.lowering.nvvm.chips import Chip
 from pykern.lowering.nvvm.disassembly import disassembled, disassembler
 from pykern.lowering.nvvm.library import CallLibdevice, ask_for_exact_roots
 from pykern.lowering.nvvm.lines import tell_lines
-from pykern.lowering.nvvm.occupancy import limited_by, occupancy, resident_groups
 from pykern.lowering.nvvm.matrices import LowerMatrices
+from pykern.lowering.nvvm.occupancy import limited_by, occupancy, resident_groups
 from pykern.lowering.nvvm.options import options_of
 from pykern.lowering.nvvm.pipeline import nvvm_pipeline
 from pykern.lowering.nvvm.ptxas import Cubin, assemble, ptxas

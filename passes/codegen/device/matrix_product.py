@@ -13,7 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.dialect.index_space import GlobalIdOp, GroupIdOp, LocalIdOp
-from pykern.dialect.matrices import FACTOR_TYPES, MultiplyMatricesOp
+from pykern.dialect.matrices import COLUMNS, FACTOR_TYPES, LANES, QUAD, ROWS, TERMS, MultiplyMatricesOp
 from pykern.dialect.memory import BarrierOp, SharedOp
 from pykern.passes.analysis.cost_model.devices import MATRIX_DEPTH, MATRIX_PADDING
 from pykern.passes.codegen.device.product_space import ProductElements, added, scaled
@@ -21,11 +21,8 @@ from pykern.passes.ir.constants import constant
 from pykern.passes.ir.structured import element_types
 from pykern.passes.kernels import index_constant
 
-LANES, HALF, WIDTH = 32, 8, 8
-"""Lanes of a subgroup; rows of a half of the left matrix; columns of the right one."""
-ROWS, TERMS = 2 * HALF, 16
-QUAD = 4
-"""Lanes that hold a row of the left matrix between them, or a column of the right one."""
+LINE_WORDS = MATRIX_DEPTH // 2 + MATRIX_PADDING
+"""Words from one row or column in shared memory to the next."""
 
 
 @dataclass(frozen=True)
@@ -62,20 +59,12 @@ def why_not(op: ir.Operation, unit: str) -> str | None:
     return None if unit else "this target has none for 16-bit floats"
 
 
-def word_of(line: int, word: int) -> int:
-    """Where a word of a row or column lies in shared memory."""
-    return line * LINE_WORDS + word
-
-
-LINE_WORDS = MATRIX_DEPTH // 2 + MATRIX_PADDING
-
-
 class MatrixProduct:
     """The kernel."""
 
     def __init__(self, elements: ProductElements, tile: MatrixTile) -> None:
         self.elements, self.product, self.tile = elements, elements.product, tile
-        self.fragments = tile.own_rows // ROWS, tile.own_columns // WIDTH
+        self.fragments = tile.own_rows // ROWS, tile.own_columns // COLUMNS
 
     def emit(self) -> None:
         elements, product, tile = self.elements, self.product, self.tile
@@ -128,8 +117,8 @@ class MatrixProduct:
         sums = [held[n : n + QUAD] for n in range(0, len(held), QUAD)]
         down, across = self.fragments
         for first in range(0, MATRIX_DEPTH // 2, TERMS // 2):
-            left = [self._words(shared[0], own[0], ROWS * r, (0, HALF), first) for r in range(down)]
-            right = [self._words(shared[1], own[1], WIDTH * c, (0,), first) for c in range(across)]
+            left = [self._words(shared[0], own[0], ROWS * r, (0, ROWS // 2), first) for r in range(down)]
+            right = [self._words(shared[1], own[1], COLUMNS * c, (0,), first) for c in range(across)]
             sums = [
                 MultiplyMatricesOp.create(left[r], right[c], sums[r * across + c], self.element)
                 for r in range(down)
@@ -144,18 +133,18 @@ class MatrixProduct:
         begin = scaled(added(own, self.quad), LINE_WORDS)
         begin = added(begin, self.in_quad)
         return [
-            memref.LoadOp(shared, [added(begin, word_of(line + half, first + QUAD * k))]).result
+            memref.LoadOp(shared, [added(begin, (line + half) * LINE_WORDS + first + QUAD * k)]).result
             for k in (0, 1)
             for half in halves
         ]
 
     def _store(self, sums: list[ir.Value], corner: list[ir.Value]) -> None:
-        down, across = self.fragments
+        across = self.fragments[1]
         row, column = added(corner[0], self.quad), added(corner[1], scaled(self.in_quad, 2))
         for number, value in enumerate(sums):
             fragment, cell = divmod(number, QUAD)
-            at = added(row, fragment // across * ROWS + cell // 2 * HALF)
-            along = added(column, fragment % across * WIDTH + cell % 2)
+            at = added(row, fragment // across * ROWS + cell // 2 * (ROWS // 2))
+            along = added(column, fragment % across * COLUMNS + cell % 2)
             branch = scf.IfOp(self.elements.inside(at, along))
             with ir.InsertionPoint(branch.then_block):
                 self.elements.finish(at, along, value)

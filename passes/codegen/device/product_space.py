@@ -1,7 +1,7 @@
 """A product of matrices on a device: which loops are rows, columns and terms, and its elements at a point.
 
-Comes in: the `Space` of a linalg.generic that multiplies two arrays and adds up. Goes out: `ProductSpace`, and inside of
-a kernel `ProductElements`. Any order of dimensions will do: what counts is which of the three arrays has them. Elements
+Comes in: the `Space` of a linalg.generic that multiplies two arrays and adds up. Goes out: `ProductSpace`, and in a
+kernel `ProductElements`. Any order of dimensions will do: what counts is which of the three arrays has them. Elements
 of factors are computed by their prologues where they are fetched, and what reads the sums where they are finished
 (`pykern.passes.fusion.contraction`). Read next: `products`, which chooses the tiles that the kernel computes.
 """

@@ -29,14 +29,17 @@ def launch_product(place: KernelContext, product: ProductSpace, start: ir.Value 
     return _by_multiply_adds(place, product, start)
 
 
-def _by_matrices(
-    place: KernelContext, product: ProductSpace, start: ir.Value | None
-) -> list[ir.Operation]:
+def _by_matrices(place: KernelContext, product: ProductSpace, start: ir.Value | None) -> list[ir.Operation]:
     candidates = [MatrixTile(*each) for each in MATRIX_TILES]
-    tile = next((t for t in candidates if _groups(product, t.rows, t.columns) >= FEWEST_GROUPS), candidates[-1])
+    tile = next(
+        (t for t in candidates if _groups(product, t.rows, t.columns) >= FEWEST_GROUPS), candidates[-1]
+    )
     tiles = _tiles(product, tile.rows, tile.columns)
     product = _grouped(product, tiles, start)
-    remark(product.space.op, f"the product uses tensor cores, in tiles of {tile.rows} rows and {tile.columns} columns")
+    remark(
+        product.space.op,
+        f"the product uses tensor cores, in tiles of {tile.rows} rows and {tile.columns} columns",
+    )
     ndrange = product.count(product.batch), tiles[0], tiles[1] * tile.items
     with Kernel(place, product.space.op, ndrange, (1, 1, tile.items)) as kernel:
         MatrixProduct(ProductElements(kernel, product, start), tile).emit()

@@ -1,0 +1,75 @@
+// RUN: %pykern-opt %s --split-input-file --pass-pipeline="builtin.module(kern-make-kernels{matrix-unit=m16n8k16},canonicalize,cse)" | FileCheck %s
+
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#out = affine_map<(i, j, k) -> (i, j)>
+#all = affine_map<(i, j) -> (i, j)>
+
+// Four subgroups have 16 x 16 cells each of a tile of 32 x 32: for 32 terms two times two instructions. Both factors are
+// words of two terms in shared memory, zeros beyond the last one; sums stay in registers until what reads them is stored.
+// CHECK-LABEL: func.func @program.product(
+// CHECK: workgroup = array<i64: 1, 1, 128>
+// CHECK: func.func private @product_0
+// CHECK-COUNT-2: "kern.shared"() : () -> memref<640xi32, #gpu.address_space<workgroup>>
+// CHECK: scf.for {{.*}} step {{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32)
+// CHECK: arith.select {{.*}} : f16
+// CHECK: arith.shli
+// CHECK: memref.store {{.*}} : memref<640xi32
+// CHECK: "kern.barrier"
+// CHECK-COUNT-4: "kern.multiply_matrices"({{.*}}) {element = "f16"}
+// CHECK-NOT: "kern.multiply_matrices"
+// CHECK: "kern.barrier"
+// CHECK: arith.truncf %{{.*}} : f32 to f16
+// CHECK: memref.store {{.*}} : memref<33x40xf16>
+func.func @program.product(%a: memref<33x50xf16>, %b: memref<50x40xf16>, %y: memref<33x40xf16>) attributes {kern.program} {
+  %zero = arith.constant 0.0 : f32
+  %sums = memref.alloc() : memref<33x40xf32>
+  linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%sums : memref<33x40xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#left, #right, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<33x50xf16>, memref<50x40xf16>) outs(%sums : memref<33x40xf32>) {
+  ^bb0(%l: f16, %r: f16, %o: f32):
+    %left = arith.extf %l : f16 to f32
+    %right = arith.extf %r : f16 to f32
+    %product = arith.mulf %left, %right : f32
+    %sum = arith.addf %o, %product : f32
+    linalg.yield %sum : f32
+  }
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%sums : memref<33x40xf32>) outs(%y : memref<33x40xf16>) {
+  ^bb0(%in: f32, %o: f16):
+    %narrow = arith.truncf %in : f32 to f16
+    linalg.yield %narrow : f16
+  }
+  return
+}
+
+// -----
+
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#out = affine_map<(i, j, k) -> (i, j)>
+
+// Factors of f32 would be rounded, and sums of f16 are not those of f32.
+// CHECK-LABEL: func.func @program.others(
+// CHECK-NOT: "kern.multiply_matrices"
+func.func @program.others(%a: memref<33x20xf32>, %b: memref<20x40xf32>, %y: memref<33x40xf32>,
+    %c: memref<33x20xf16>, %d: memref<20x40xf16>, %z: memref<33x40xf16>) attributes {kern.program} {
+  linalg.generic {indexing_maps = [#left, #right, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<33x20xf32>, memref<20x40xf32>) outs(%y : memref<33x40xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %product = arith.mulf %l, %r : f32
+    %sum = arith.addf %o, %product : f32
+    linalg.yield %sum : f32
+  }
+  linalg.generic {indexing_maps = [#left, #right, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%c, %d : memref<33x20xf16>, memref<20x40xf16>) outs(%z : memref<33x40xf16>) {
+  ^bb0(%l: f16, %r: f16, %o: f16):
+    %product = arith.mulf %l, %r : f16
+    %sum = arith.addf %o, %product : f16
+    linalg.yield %sum : f16
+  }
+  return
+}

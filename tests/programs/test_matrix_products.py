@@ -1,0 +1,163 @@
+"""Products of 16-bit floats by tensor cores, on emulated GPUs: programs, loops and tiles beside NumPy in f64."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import pykern as pk
+from tests.programs.test_device_contractions import PROGRAMS, arguments, checked
+
+over_gpus = pytest.mark.parametrize("device", ["cuda:emulated", "cuda:emulated:90"], indirect=True)
+over_types = pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16], ids=["f16", "bf16"])
+SIZES = [(100, 90, 70), (33, 17, 19), (8, 8, 8), (64, 64, 64), (130, 257, 33)]
+"""Rows, columns and terms."""
+SHORT = {np.float16: 2**-11, ml_dtypes.bfloat16: 2**-8}
+"""Half of the distance from 1 to the next number."""
+
+
+@pk.kernel
+def tiles(c, a, b):
+    i, j = pk.tile()
+    total = pk.zeros((i, j), pk.f32)
+    for k in pk.tiles(a.shape[1]):
+        total += a[i, k] @ b[k, j]
+    c[i, j] = total
+
+
+@pk.kernel
+def loops(c, a, b):
+    i, j = pk.index()
+    total = pk.f32(0)
+    for k in range(a.shape[1]):
+        total += pk.f32(a[i, k]) * pk.f32(b[k, j])
+    c[i, j] = total
+
+
+@pk.jit
+def launched(c, a, b):
+    loops(c, a, b, ndrange=c.shape)
+
+
+@pk.jit
+def product(a, b):
+    return a @ b
+
+
+def factors(rng, m, n, k, dtype):
+    return rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((k, n)).astype(dtype)
+
+
+def wide(*arrays):
+    return [each.astype(np.float64) for each in arrays]
+
+
+def bound(a, b):
+    """What sums of exact products may be off by in f32, in any order (Higham 2002, section 3.1)."""
+    return (a.shape[-1] + 1) * 2**-23 * (np.abs(a) @ np.abs(b))
+
+
+@over_gpus
+@over_types
+@pytest.mark.parametrize(("m", "n", "k"), SIZES)
+def test_programs_loops_and_tiles_add_in_f32(rng, device, dtype, m, n, k):
+    a, b = factors(rng, m, n, k, dtype)
+    left, right = wide(a, b)
+    given = [pk.asarray(v, device=device) for v in (a, b)]
+    for write in (lambda c: tiles(c, *given, ndrange=(m, n)), lambda c: launched(c, *given)):
+        c = pk.asarray(np.full((m, n), np.nan, np.float32), device=device)
+        write(c)
+        assert (np.abs(c.numpy() - left @ right) <= bound(left, right)).all()
+    rounded = product(*given).numpy().astype(np.float64)
+    size = np.abs(left @ right)
+    assert (np.abs(rounded - left @ right) <= bound(left, right) + SHORT[dtype] * size + 2**-24).all()
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@over_types
+@pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
+def test_before_and_after_products(rng, device, dtype, function):
+    names = {
+        n: v * 0.25 if isinstance(v, np.ndarray) else v for n, v in arguments(rng, 37, 41, 41, dtype).items()
+    }
+    names = {n: v.astype(dtype) if isinstance(v, np.ndarray) else v for n, v in names.items()}
+    checked(function, device, names, dtype, 16 * SHORT[dtype])
+
+
+def transposed_left(a, b):
+    return a.T @ b
+
+
+def transposed_right(a, b):
+    return a @ b.T
+
+
+def strided(a, b):
+    return a[::2, 1:] @ b[1:, ::-1]
+
+
+def columns(a, b):
+    return a[:, 3:20] @ b[3:20]
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@pytest.mark.parametrize("n", [40, 41])
+@pytest.mark.parametrize(
+    "function", [transposed_left, transposed_right, strided, columns], ids=lambda f: f.__name__
+)
+def test_factors_that_lie_another_way(rng, device, function, n):
+    a, b = factors(rng, n, n, n, np.float16)
+    have = pk.jit(function)(pk.asarray(a, device=device), pk.asarray(b, device=device)).numpy()
+    np.testing.assert_allclose(have, function(*wide(a, b)), rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@pytest.mark.parametrize(("m", "n", "k"), [(0, 9, 9), (9, 9, 0), (9, 0, 9)])
+def test_empty(device, m, n, k):
+    a, b = np.ones((m, k), np.float16), np.ones((k, n), np.float16)
+    have = product(pk.asarray(a, device=device), pk.asarray(b, device=device)).numpy()
+    np.testing.assert_array_equal(have, np.zeros((m, n), np.float16))
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@over_types
+def test_what_is_no_number_stays_in_its_row_and_column(rng, device, dtype):
+    """Zeros beyond the edges meet no infinity."""
+    a, b = factors(rng, 35, 33, 37, dtype)
+    a[34, 36], a[3, 5], b[36, 32], b[7, 9] = np.inf, np.nan, -np.inf, np.inf
+    have = product(pk.asarray(a, device=device), pk.asarray(b, device=device)).numpy().astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        want = np.matmul(*wide(a, b))
+    np.testing.assert_array_equal(np.isnan(have), np.isnan(want))
+    np.testing.assert_array_equal(have[np.isinf(want)], want[np.isinf(want)])
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@over_types
+def test_gradients(rng, device, dtype):
+    a, b = factors(rng, 37, 33, 41, dtype)
+    weight = rng.standard_normal((37, 33)).astype(dtype)
+
+    def loss(a, b, w):
+        return ((a @ b) * w).astype(pk.f32).sum()
+
+    given = [pk.asarray(v, device=device) for v in (a, b, weight)]
+    da, db = (np.asarray(g.numpy()).astype(np.float64) for g in pk.grad(pk.jit(loss), argnums=(0, 1))(*given))
+    left, right, w = wide(a, b, weight)
+    for have, want in ((da, w @ right.T), (db, left.T @ w)):
+        np.testing.assert_allclose(have, want, rtol=0, atol=16 * SHORT[dtype] * np.abs(want).max())
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+def test_sums_go_on_from_what_is_there(rng, device):
+    a, b = factors(rng, 33, 35, 37, np.float16)
+    c = rng.standard_normal((33, 35)).astype(np.float32)
+
+    @pk.jit
+    def more(c, a, b):
+        c += a.astype(pk.f32) @ b.astype(pk.f32)
+        return c
+
+    have = more(*(pk.asarray(v.copy(), device=device) for v in (c, a, b))).numpy()
+    np.testing.assert_allclose(have, c + np.matmul(*wide(a, b)), rtol=0, atol=1e-4)
