@@ -116,9 +116,9 @@ class Callee:
 
     def pulled(self, parameters: tuple[int, ...]) -> Callee:
         """Takes the arguments and cotangents of `float_results`; gives those of `floats_of(parameters)`."""
-        results, numbers = self.code.results, scalars_of(self.tree)
+        results = self.code.results
         added = [
-            Parameter(f"cotangent{n}", _spec(results[n].dtype, results[n].shape, n in numbers))
+            Parameter(f"cotangent{n}", ArraySpec(results[n].dtype, results[n].shape))
             for n in self.float_results
         ]
         made = self._derived("vjp", parameters, added)
@@ -151,12 +151,6 @@ class Callee:
 
 def _listed(found: Any) -> list[Array]:
     return list(found) if isinstance(found, tuple) else [found]
-
-
-def _spec(dtype: str, shape: tuple[int, ...], is_number: bool) -> ArraySpec | ScalarSpec:
-    if is_number:
-        return ScalarSpec("float" if dtype in ("f64", "float") else dtype)
-    return ArraySpec(dtype, shape)
 
 
 def _tangent(leaf: ArgSpec) -> ArgSpec:

@@ -12,6 +12,7 @@ from pykern.pytest_plugin import need_package
 jax = need_package("jax")
 jnp = need_package("jax.numpy")
 
+import pykern.jax as pkj  # noqa: E402
 from tests.interop.jax.functions import softmax, stats  # noqa: E402
 
 
@@ -48,3 +49,27 @@ def test_derivatives_are_arrays_of_jax():
 def test_tracers_are_told_of_primitives():
     with pytest.raises(KernelTypeError, match=r"pykern\.jax\.primitive"):
         jax.jit(softmax)(jnp.ones((2, 3)))
+
+
+LOSSES = {
+    "sum": (lambda x, a: (x * x).sum() * a, lambda x, a: (x * x).sum() * a),
+    "element": (lambda x, a: x[0] * x[1] + a, lambda x, a: x[0] * x[1] + a),
+    "mean of some": (
+        lambda x, a: pk.where(x > a, x, 0).sum() / (x > a).sum().astype(x.dtype),
+        lambda x, a: jnp.where(x > a, x, 0).sum() / (x > a).sum(),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_programs_that_return_a_number_are_differentiated(name):
+    ours, theirs = LOSSES[name]
+    ours = pkj.primitive(pk.jit(ours))
+    x = jnp.asarray(np.random.default_rng(9).standard_normal(7) + 2, jnp.float32)
+    for transformed in (
+        lambda f: jax.jit(jax.value_and_grad(f, argnums=(0, 1))),
+        lambda f: jax.hessian(f),
+        lambda f: lambda x, a: jax.vmap(jax.grad(f), in_axes=(0, None))(jnp.stack([x, 2 * x]), a),
+    ):
+        found, expected = transformed(ours)(x, 0.5), transformed(theirs)(x, 0.5)
+        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6), found, expected)
