@@ -13,14 +13,14 @@ from typing import Any, cast
 
 from pykern.data.artifact import SHARDING, Artifact
 from pykern.data.program_source import ProgramDerivative, ProgramSource
-from pykern.data.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, leaves
+from pykern.data.source import ArgSpec, ArraySpec, Parameter, leaves
 from pykern.data.target import Target
 from pykern.errors import KernelError
 from pykern.jax.code import Code, code_of
 from pykern.jax.cut_rule import CutRule
 from pykern.jax.framework import Array
 from pykern.obtain.code import compiled
-from pykern.program.results import Builder, builder, scalars_of
+from pykern.program.results import Builder, builder
 from pykern.types import BY_NAME
 
 JNP = Target("xp", "jnp")

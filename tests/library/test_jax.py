@@ -63,6 +63,7 @@ CASES: dict[str, tuple[Callable, tuple[np.ndarray, ...]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_gradients(name: str) -> None:
     function, arguments = CASES[name]
