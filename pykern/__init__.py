@@ -30,7 +30,7 @@ _HOME = {
     "GradientCheck": "pykern.derivatives.check_grads",
     "jit": "pykern.api.jit",
     "tune": "pykern.tuning.tune",
-    "Tuned": "pykern.tuning.tune",
+    "Tuned": "pykern.tuning.search",
     "Program": "pykern.api.jit",
     **dict.fromkeys(("grad", "value_and_grad", "vjp", "jvp", "hvp"), "pykern.derivatives.gradients"),
     **dict.fromkeys(("checkpoint", "every", "binomial"), "pykern.derivatives.checkpointing"),
@@ -180,7 +180,7 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.runtime.graph import graph as graph
     from pykern.runtime.stream import Stream as Stream
     from pykern.runtime.stream import synchronize as synchronize
-    from pykern.tuning.tune import Tuned as Tuned
+    from pykern.tuning.search import Tuned as Tuned
     from pykern.tuning.tune import tune as tune
     from pykern.typed.kernels import Kernel as Kernel
     from pykern.typed.kernels import Program as Program

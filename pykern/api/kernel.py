@@ -45,7 +45,7 @@ class KernelBase(Decorated):
     __pykern_kernel__ = True
     """What capturing looks for: array programs launch kernels."""
 
-    __slots__ = ("_launcher", "_tiles", "derivatives", "ndrange", "timeout", "workgroup")
+    __slots__ = ("_tiles", "derivatives", "launcher", "ndrange", "timeout", "workgroup")
 
     KIND = "kernel"
 
@@ -62,7 +62,7 @@ class KernelBase(Decorated):
         self.ndrange = ndrange
         self.derivatives: tuple[Derivative, ...] = ()
         self.timeout: float | None = None
-        self._launcher = Launcher(self, _products)
+        self.launcher = Launcher(self, _products)
         self._tiles: Any = MISSING
         self.refuse_parameters(LAUNCH_KEYWORDS, "a launch keyword", "name each parameter")
 
@@ -89,7 +89,7 @@ class KernelBase(Decorated):
         from pykern.api.lowered import lower
 
         try:
-            tiles = self._tile_launches()
+            tiles = self.tile_launches()
             return lower(self, args, keywords) if tiles is None else tiles.lower(args, keywords)
         except (KernelError, KeyboardInterrupt) as error:
             raise placed(error, self.text) from None
@@ -110,10 +110,10 @@ class KernelBase(Decorated):
         return found
 
     def _launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
-        tiles = self._tile_launches()
-        return (self._launcher if tiles is None else tiles).launch(args, keywords)
+        tiles = self.tile_launches()
+        return (self.launcher if tiles is None else tiles).launch(args, keywords)
 
-    def _tile_launches(self) -> Any:
+    def tile_launches(self) -> Any:
         """Launches over tiles; None where the index is that of a work-item."""
         if self._tiles is MISSING:  # nobody has asked yet
             self._tiles = provided("launch_tiles")(self) if _may_tile(self.text) else None

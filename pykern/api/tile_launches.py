@@ -85,6 +85,11 @@ class TileLaunches:
         spaces, _, rest = self._asked(keywords)
         return self._program(spaces[0]).lower(*args, **rest, **given)
 
+    def programs(self, keywords: dict[str, Any]) -> tuple[list[Program], dict[str, Any]]:
+        """The programs of a launch, one for each index space, and the keywords that they are called with."""
+        spaces, options, rest = self._asked(keywords)
+        return [self._program(space) for space in spaces], {**options, **rest}
+
     def _asked(self, keywords: dict[str, Any]) -> tuple[list[TileLaunch], dict[str, Any], dict[str, Any]]:
         """What is launched, where, and the kernel's own keywords."""
         rest = dict(keywords)

@@ -48,7 +48,7 @@ def _shown(lowered: Lowered) -> Comparison:
 
 def kernel_html(kernel: KernelBase) -> str:
     """A kernel."""
-    known = kernel._launcher.cache
+    known = kernel.launcher.cache
     launched = [*known.artifacts, *known.variants]
     if launched:
         source = launched[-1]

@@ -29,7 +29,9 @@ from pykern.launching.interceptor import INTERCEPTOR
 from pykern.launching.launch_cache import LaunchCache
 from pykern.launching.launch_kind import LaunchKind
 from pykern.launching.warned import warn
+from pykern.obtain.schedules import with_tuned_group
 from pykern.obtain.variant import Variant
+from pykern.runtime import launchable
 from pykern.runtime.devices import chosen_device, current_device
 from pykern.runtime.event import COMPLETED, Event
 from pykern.runtime.graph import current_graph, not_captured
@@ -82,7 +84,7 @@ class Launcher:
         device = device_of(values, given, stream)
         shared = shared_bytes(options.get("shared_bytes"))
         event = COMPLETED
-        for space in self._spaces(options):
+        for space in self.spaces(options):
             shape = LaunchShape(space, self._workgroup(options.get("workgroup"), len(space)), shared)
             if device not in ("cpu", "python"):
                 self._refuse_checks_of_the_cpu(device)
@@ -106,7 +108,8 @@ class Launcher:
 
     # -- what is launched ----------------------------------------------------------------------
 
-    def _spaces(self, options: dict[str, Any]) -> list[tuple[Extent, ...]]:
+    def spaces(self, options: dict[str, Any]) -> list[tuple[Extent, ...]]:
+        """The index spaces of a launch with these keywords."""
         static = self.kernel.ndrange
         given = options.get("ndrange", static)
         if given is None:
@@ -146,11 +149,18 @@ class Launcher:
 
         return launch(self, where, values, shape)
 
-    def device_artifact(self, kind: LaunchKind) -> tuple[Artifact, KernelSource]:
-        """The code of a kind of launch for a target other than the CPU, and what it was made of."""
-        source = self._source(kind)
+    def device_artifact(self, kind: LaunchKind, device: str) -> tuple[Artifact, KernelSource]:
+        """The code of a kind of launch for a target other than the CPU, and what it was made of. Where the launch
+        leaves its workgroup open, it is the one that `pk.tune` found to be the fastest on the device of that name."""
+        source = with_tuned_group(self.source_of(kind), device)
         with self.kernel._lock:
             return self.cache.artifact(source), source
+
+    def forget(self) -> None:
+        """Compile each kind of launch anew: tuning has found something."""
+        with self.kernel._lock:
+            launchable.clear(self.kernel)
+            self.cache = LaunchCache(self.kernel)
 
     # -- on the CPU ----------------------------------------------------------------------------
 
@@ -200,13 +210,13 @@ class Launcher:
         return self.cache.products.run(values, kind.shape.counts)
 
     def _variant(self, kind: LaunchKind) -> Variant:
-        source = self._source(kind)
+        source = self.source_of(kind)
         with self.kernel._lock:
             variant = self.cache.variant(source)
             self._install(variant)
         return variant
 
-    def _source(self, kind: LaunchKind) -> KernelSource:
+    def source_of(self, kind: LaunchKind) -> KernelSource:
         """What is compiled. Arguments that overlap are harmless where both are read only; one and the same view is
         compiled without the promise that arrays are apart; anything else is refused."""
         source = kind.source(self.kernel)

@@ -125,11 +125,9 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
             cache.repeats.tell(_put(kernel, found, slots, shape, stream))
         return event
     places = Places(opened.name, where.may_copy)
-    passed = [pass_value(name, v, kernel.annotations.get(name), places) for name, v in values]
-    for item in passed:
-        check_dtypes(item.parameter.name, item.parameter.spec, opened)
-    target = fitted(opened.info.target, places.arrays, shape.space)
-    artifact, source = launcher.device_artifact(LaunchKind(passed, shape, target))
+    kind = kind_of(kernel, opened, values, shape, places)
+    passed = kind.passed
+    artifact, source = launcher.device_artifact(kind, opened.info.tuned_as)
     _check_writes(launcher, artifact, passed, places)
     warn(artifact, shape)
     code = DeviceKernel(opened, artifact, source)
@@ -151,6 +149,16 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
     if not copies:
         _repeated(launcher, code, where.keywords, places.arrays)
     return event
+
+
+def kind_of(
+    kernel: LaunchedKernel, opened: Opened, values: list[tuple[str, Any]], shape: LaunchShape, places: Places
+) -> LaunchKind:
+    """What kind a launch on a device is; `places` learns where its arrays lie."""
+    passed = [pass_value(name, v, kernel.annotations.get(name), places) for name, v in values]
+    for item in passed:
+        check_dtypes(item.parameter.name, item.parameter.spec, opened)
+    return LaunchKind(passed, shape, fitted(opened.info.target, places.arrays, shape.space))
 
 
 @dataclass(frozen=True)

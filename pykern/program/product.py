@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pykern.data.index_space import Extent
+from pykern.data.program_source import ProgramSource
 from pykern.data.schedule import SCHEDULES
 from pykern.data.source import KernelOptions
 from pykern.errors import KernelError
 from pykern.obtain.code import loaded
+from pykern.obtain.schedules import tuned
 from pykern.program.arguments import describe
 from pykern.program.launch_source import launch_source
 from pykern.program.plan import Plan
@@ -96,15 +98,20 @@ class ProductLaunches:
 
     def _plan(self, counts: tuple[int, ...], arguments: Any) -> Plan | None:
         """The program of one launch; None where it has no tiles."""
-        fastmath = self.kernel.options.fastmath
-        options = KernelOptions(fastmath=fastmath, ordered=not fastmath)
-        space = tuple(Extent(0, 1, count) for count in counts)
-        source = launch_source(self.kernel, tuple(arguments.parameters), space, options)
+        source = product_source(self.kernel, counts, arguments)
         try:
-            plan = Plan(*loaded(source), tuple(arguments.names), source)
+            plan = Plan(*loaded(tuned(source)), tuple(arguments.names), source)
         except KernelError:  # loops say themselves what they refuse
             return None
         return plan if SCHEDULES in plan.artifact.resources else None
+
+
+def product_source(kernel: LaunchedKernel, counts: tuple[int, ...], arguments: Any) -> ProgramSource:
+    """The program of a launch over so many work-items, with these arguments (`pykern.program.arguments.describe`)."""
+    fastmath = kernel.options.fastmath
+    options = KernelOptions(fastmath=fastmath, ordered=not fastmath)
+    space = tuple(Extent(0, 1, count) for count in counts)
+    return launch_source(kernel, tuple(arguments.parameters), space, options)
 
 
 def _fit(arrays: Sequence[np.ndarray]) -> bool:

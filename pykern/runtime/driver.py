@@ -45,6 +45,11 @@ class DeviceInfo:
     driver: str = ""
     facts: dict[str, object] = field(default_factory=dict, compare=False)
 
+    @property
+    def tuned_as(self) -> str:
+        """What timings of `pk.tune` belong to: devices of one name and driver are alike."""
+        return f"{self.runtime} {self.name} {self.driver}"
+
 
 @record
 class Missing:

@@ -189,7 +189,7 @@ class _Search:
         )
         twin.derivatives, twin.timeout = self.kernel.derivatives, self.kernel.timeout
         watched = _Watched(twin, self.passes)
-        twin._launcher = watched
+        twin.launcher = watched
         found, _ = run_call(twin, args, self.launch, self.device)
         wrong = self._differences(found)
         if wrong is None:

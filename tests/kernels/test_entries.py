@@ -24,8 +24,8 @@ DTYPES = [
 def counted(kernel, monkeypatch):
     """How often the kernel's calls went through Python."""
     calls = []
-    launch = kernel._launcher.launch
-    monkeypatch.setattr(kernel._launcher, "launch", lambda *call: (calls.append(call), launch(*call))[1])
+    launch = kernel.launcher.launch
+    monkeypatch.setattr(kernel.launcher, "launch", lambda *call: (calls.append(call), launch(*call))[1])
     return calls
 
 

@@ -198,7 +198,7 @@ def test_the_second_launch_takes_the_compiled_entry(small):
 
     y, x = np.zeros(256, small), codes(small)
     halved(y, x, ndrange=256)
-    (variant,) = halved._launcher.cache.variants.values()
+    (variant,) = halved.launcher.cache.variants.values()
     assert variant.entry_address
     y[:] = 0
     halved(y, x, ndrange=256)

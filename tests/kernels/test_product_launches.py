@@ -58,7 +58,7 @@ def tiles(monkeypatch):
 
 def plans(kernel) -> int:
     """Launches of other lengths that run in tiles."""
-    found = kernel._launcher.cache.products
+    found = kernel.launcher.cache.products
     return 0 if found is None else sum(plan is not None for plan in found._plans.values())
 
 

@@ -159,8 +159,8 @@ class Calls:
     """How often a kernel's launches went through Python."""
 
     def __init__(self, kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.count, self.launch = 0, kernel._launcher.launch
-        monkeypatch.setattr(kernel._launcher, "launch", self)
+        self.count, self.launch = 0, kernel.launcher.launch
+        monkeypatch.setattr(kernel.launcher, "launch", self)
 
     def __call__(self, args: tuple, keywords: dict) -> Any:
         self.count += 1

@@ -13,8 +13,9 @@ import pytest
 import pykern as pk
 from pykern.data.schedule import Schedule, parse
 from pykern.environment.settings import settings
+from pykern.pytest_plugin import need_device
 from pykern.storage.store import TUNED, Entry, shared_store
-from pykern.tuning import tune as tuning
+from pykern.tuning import search as tuning
 from pykern.tuning.candidates import candidates
 
 OTHER = "form=direct,rows=2,vectors=2,depth=0,block=0,unroll=1,threads=True"
@@ -145,7 +146,7 @@ def test_an_interruption_keeps_the_best(own_cache, factors, monkeypatch):
 
 
 def test_wrong_results_are_not_taken(own_cache, factors, monkeypatch):
-    monkeypatch.setattr(tuning.Search, "_agrees", lambda self, found: False)
+    monkeypatch.setattr(tuning, "agree", lambda found, expected: False)
     found = pk.tune(product, *factors, seconds=1)
     assert found.schedules == () and found.tried == 0
 
@@ -169,7 +170,105 @@ def test_without_contractions_there_is_nothing_to_tune(own_cache):
 
 
 def test_what_is_no_program_is_refused():
-    with pytest.raises(pk.KernelTypeError, match="no array program"):
+    with pytest.raises(pk.KernelTypeError, match="neither an array program nor a kernel"):
         pk.tune(np.sin, 1.0)
     with pytest.raises(pk.KernelTypeError, match="above 0"):
         pk.tune(product, np.ones((2, 2)), np.ones((2, 2)), seconds=0)
+
+
+@pk.kernel
+def weighted(out, x, w):
+    i, j = pk.index()
+    out[i, j] = w * x[i, j] + pk.ndrange(0)
+
+
+@pk.kernel
+def by_group(out):
+    out[pk.index()] = pk.group_size(0)
+
+
+@pk.kernel
+def matmul(c, a, b):
+    i, j = pk.index()
+    total = 0.0
+    for k in range(a.shape[1]):
+        total += a[i, k] * b[k, j]
+    c[i, j] = total
+
+
+@pk.kernel
+def tiled_matmul(c, a, b):
+    i, j = pk.tile()
+    total = pk.zeros((i, j), pk.f64)
+    for k in pk.tiles(a.shape[1]):
+        total += a[i, k] @ b[k, j]
+    c[i, j] = total
+
+
+@pytest.fixture
+def forgets():
+    yield
+    for kernel in (weighted, by_group, matmul):
+        kernel.launcher.forget()
+
+
+@pytest.mark.parametrize("device", ["opencl", "vulkan", "cuda:emulated"])
+def test_workgroups_of_a_kernel(own_cache, forgets, rng, device):
+    need_device(device)
+    x = rng.standard_normal((37, 50)).astype("float32")
+    out = np.zeros_like(x)
+    found = pk.tune(weighted, out, x, 2.0, ndrange=x.shape, device=device, seconds=1)
+    assert found.tried >= 1 and found.seconds <= found.before and "" in found.timings
+    assert not out.any()  # it runs on copies
+    store({"": 1.0, "2x16": 0.5})
+    weighted.launcher.forget()
+    on_device, result = pk.asarray(x, device=device), pk.zeros(x.shape, pk.f32, device=device)
+    for _ in range(4):  # the compiled entry takes the later ones
+        weighted(result, on_device, 2.0, ndrange=x.shape)
+    np.testing.assert_allclose(result.numpy(), np.float32(2) * x + 37, rtol=1e-6)
+    assert groups_of(weighted) == {(2, 16)}
+    weighted(result, on_device, 2.0, ndrange=x.shape, workgroup=(4, 8))
+    assert groups_of(weighted) == {(2, 16), (4, 8)}
+
+
+def groups_of(kernel) -> set[tuple[int, ...]]:
+    return {artifact.workgroup for artifact in kernel.launcher.cache.artifacts.values()}
+
+
+def test_a_group_that_changes_the_result_is_not_taken(own_cache, forgets):
+    need_device("opencl")
+    found = pk.tune(by_group, np.zeros(4096, np.int64), ndrange=4096, device="opencl", seconds=5)
+    assert found.tried == 0 and found.schedules == ()
+
+
+@pytest.mark.parametrize("kernel", [matmul, tiled_matmul])
+def test_products_of_kernels_have_schedules(own_cache, forgets, factors, kernel):
+    a, b = factors
+    c = np.zeros((20, 32))
+    found = pk.tune(kernel, c, a, b, ndrange=c.shape, seconds=2)
+    assert found.tried >= 1 and not c.any()
+    kernel(c, a, b, ndrange=c.shape)
+    np.testing.assert_allclose(c, a @ b, atol=1e-12)
+
+
+def test_kernels_with_nothing_to_tune(own_cache, forgets):
+    x = np.ones((3, 4), np.float32)
+    with pytest.raises(pk.KernelTypeError, match="nothing to tune on the device cpu"):
+        pk.tune(weighted, x, x, 1.0, ndrange=x.shape)
+    with pytest.raises(pk.KernelTypeError, match="the workgroup of `weighted` is given"):
+        pk.tune(weighted, x, x, 1.0, ndrange=x.shape, workgroup=(1, 4))
+    with pytest.raises(pk.LaunchError, match="without an ndrange"):
+        pk.tune(weighted, x, x, 1.0)
+
+
+@pytest.mark.parametrize("damage", ["8x8x8", "64"])
+def test_a_group_of_another_rank_is_damage(own_cache, forgets, damage):
+    need_device("opencl")
+    x = np.ones((3, 4), np.float32)
+    out = pk.zeros(x.shape, pk.f32, device="opencl")
+    given = pk.asarray(x, device="opencl")
+    pk.tune(weighted, out, given, 1.0, ndrange=x.shape, seconds=0.01)
+    store({"": 1.0, damage: 0.5})
+    weighted.launcher.forget()
+    weighted(out, given, 1.0, ndrange=x.shape)
+    np.testing.assert_array_equal(out.numpy(), x + 3)

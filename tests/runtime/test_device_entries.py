@@ -29,8 +29,8 @@ class Counted:
     """How often calls of a kernel went through Python."""
 
     def __init__(self, kernel) -> None:
-        self.count, self.launch = 0, kernel._launcher.launch
-        kernel._launcher.launch = self
+        self.count, self.launch = 0, kernel.launcher.launch
+        kernel.launcher.launch = self
 
     def __call__(self, args, keywords):
         self.count += 1

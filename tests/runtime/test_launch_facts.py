@@ -17,7 +17,7 @@ OPENCL = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=Tr
 
 def targets(kernel):
     """What the kernel was compiled for so far, in order."""
-    return [str(source.target) for source in kernel._launcher.cache.artifacts]
+    return [str(source.target) for source in kernel.launcher.cache.artifacts]
 
 
 def stencil():

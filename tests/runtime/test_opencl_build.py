@@ -199,7 +199,7 @@ def test_binaries_are_kept(device, build, monkeypatch):
     x, z = pk.array(np.arange(4.0), device=device), pk.zeros(4, pk.f64, device=device)
     lucky(z, x, ndrange=4)
     launcher: Any = lucky
-    artifact = list(launcher._launcher.cache.artifacts.values())[-1]
+    artifact = list(launcher.launcher.cache.artifacts.values())[-1]
     driver = registry.opened(device).driver
     asked = []
     compiled = build.Builder._compiled
@@ -274,7 +274,7 @@ def test_pyopencl_is_left_as_it_was(device, build, monkeypatch, tmp_path):
     x, z = pk.array(np.arange(4.0), device=device), pk.zeros(4, pk.f64, device=device)
     lucky(z, x, ndrange=4)
     launcher: Any = lucky
-    artifact = list(launcher._launcher.cache.artifacts.values())[-1]
+    artifact = list(launcher.launcher.cache.artifacts.values())[-1]
     driver = registry.opened(device).driver
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(cl, "_PYOPENCL_NO_CACHE", False)
@@ -377,7 +377,7 @@ def test_what_the_compiler_dies_of_is_made_with_fewer_optimisations(
     said = capfd.readouterr().err
     assert ("fibonacci for opencl:0: made without vectors" in said) == bool(died)
     launcher: Any = fibonacci
-    registry.opened(device).driver.load(list(launcher._launcher.cache.artifacts.values())[-1])
+    registry.opened(device).driver.load(list(launcher.launcher.cache.artifacts.values())[-1])
     assert capfd.readouterr().err == said
     lucky(z := pk.zeros(4, pk.f64, device=device), pk.array(np.arange(4.0), device=device), ndrange=4)
     np.testing.assert_array_equal(z.numpy(), np.arange(4.0) * 5.25 + 19)
