@@ -66,7 +66,7 @@ def _support() -> str:
         memory_checks.write_checks,
         races.write_races,
         scheduler.write_scheduler,
-        tensor_cores.write_dots,
+        tensor_cores.write_dot_products,
     ):
         more, called = write()
         lines += more

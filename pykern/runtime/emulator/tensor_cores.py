@@ -179,7 +179,7 @@ def _summands(t: Values, this: Product, operand: str) -> list[str]:
     return [t.read(register, this.result) for register in elements(operand)]
 
 
-def write_dots() -> tuple[list[str], dict[str, str]]:
+def write_dot_products() -> tuple[list[str], dict[str, str]]:
     """Functions that add the products of a row and a column to a sum."""
     lines: list[str] = []
     declared: dict[str, str] = {}
