@@ -155,9 +155,9 @@ class _Watched(Launcher):
         self.cache = self.stages = _WithStages(kernel, passes)
         self.asked = LaunchShape(())
 
-    def _source(self, kind: LaunchKind) -> Any:
+    def source_of(self, kind: LaunchKind) -> Any:
         self.asked = kind.shape
-        return super()._source(kind)
+        return super().source_of(kind)
 
     def _install(self, variant: Variant) -> None:
         """Calls of this kernel all go the long way."""
