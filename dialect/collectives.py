@@ -130,5 +130,5 @@ COLLECTIVES = frozenset(
         SubgroupShuffleOp, SubgroupBroadcastOp,
     )
 )  # fmt: skip
-CONVERGENT = COLLECTIVES | {"kern.barrier", "kern.multiply_matrices"}
+CONVERGENT = COLLECTIVES | {"kern.barrier", "kern.multiply_matrices", "kern.load_matrices"}
 """Ops at which the work-items of a group wait for each other."""

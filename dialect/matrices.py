@@ -1,4 +1,4 @@
-"""Instructions that multiply small matrices, whose elements the work-items of a subgroup share."""
+"""Instructions for products of small matrices: a subgroup multiplies them, loads them, and copies what comes next."""
 
 from __future__ import annotations
 
@@ -57,3 +57,104 @@ class MultiplyMatricesOp(KernOp):
     def check(self) -> None:
         if self.element not in FACTOR_TYPES:
             raise self.refuse(f"multiplies {' and '.join(FACTOR_TYPES)}, not {self.element}")
+
+
+@kern_op
+class LoadMatricesOp(KernOp):
+    """Four 8x8 matrices of 16-bit elements from shared memory, by the 32 lanes of a subgroup together.
+
+    Lane ``8 * m + r`` gives the place of row ``r`` of matrix ``m``: eight elements in four words, from a multiple of 16
+    bytes on. Of each matrix lane ``4 * g + t`` gets the elements ``2 * t`` and ``2 * t + 1`` of row ``g``, or of column
+    ``g`` where they are `transposed` (PTX ISA, "ldmatrix").
+
+    ``%w:4 = "kern.load_matrices"(%shared, %i) {transposed = false} : (memref<640xi32, ...>, index)
+    -> (i32, i32, i32, i32)``
+    """
+
+    OPERATION_NAME = "kern.load_matrices"
+    IRDL = """
+    %word = irdl.is i32
+    %memref = irdl.base "!builtin.memref"
+    %index = irdl.is index
+    %transposed = irdl.base "#builtin.integer"
+    irdl.operands(memory: %memref, place: %index)
+    irdl.results(w0: %word, w1: %word, w2: %word, w3: %word)
+    irdl.attributes { "transposed" = %transposed }
+    """
+
+    @classmethod
+    def create(cls, memory: ir.Value, place: ir.Value, transposed: bool) -> list[ir.Value]:
+        """A lane's word of each matrix."""
+        word = ir.IntegerType.get_signless(32)
+        return list(cls.build([memory, place], [word] * 4, transposed=ir.BoolAttr.get(transposed)).results)
+
+    def check(self) -> None:
+        _refuse_other_memory(self, self.operands[0])
+
+
+@kern_op
+class CopyAsyncOp(KernOp):
+    """Copy 16 bytes of an array to shared memory, while the work-item goes on; both begin at multiples of 16 bytes.
+
+    `count` bytes are read, 0 or 16; in place of others zeros are written. Copies since the last `kern.commit_copies`
+    are a batch, and `kern.wait_copies` waits for batches of its work-item.
+
+    ``"kern.copy_async"(%count, %shared, %at, %source, %i, %j)
+    : (i32, memref<640xi32, ...>, index, memref<?x?xf16>, index, index) -> ()``
+    """
+
+    OPERATION_NAME = "kern.copy_async"
+    IRDL = """
+    %word = irdl.is i32
+    %memref = irdl.base "!builtin.memref"
+    %source = irdl.base "!builtin.memref"
+    %index = irdl.is index
+    irdl.operands(count: %word, target: %memref, place: %index, source: %source, indices: variadic %index)
+    """
+
+    @classmethod
+    def create(
+        cls, count: ir.Value, target: ir.Value, place: ir.Value, source: ir.Value, indices: Sequence[ir.Value]
+    ) -> ir.Operation:
+        return cls.build([count, target, place, source, *indices])
+
+    def check(self) -> None:
+        _refuse_other_memory(self, self.operands[1])
+
+
+@kern_op
+class CommitCopiesOp(KernOp):
+    """The work-item's copies since the last one are a batch.
+
+    ``"kern.commit_copies"() : () -> ()``
+    """
+
+    OPERATION_NAME = "kern.commit_copies"
+
+    @classmethod
+    def create(cls) -> ir.Operation:
+        return cls.build()
+
+
+@kern_op
+class WaitCopiesOp(KernOp):
+    """Wait until all batches of the work-item's copies are done but the last `pending` ones.
+
+    ``"kern.wait_copies"() {pending = 1} : () -> ()``
+    """
+
+    OPERATION_NAME = "kern.wait_copies"
+    IRDL = """
+    %pending = irdl.base "#builtin.integer"
+    irdl.attributes { "pending" = %pending }
+    """
+
+    @classmethod
+    def create(cls, pending: int) -> ir.Operation:
+        return cls.build(pending=ir.IntegerAttr.get(ir.IntegerType.get_signless(32), pending))
+
+
+def _refuse_other_memory(op: KernOp, memory: ir.Value) -> None:
+    kind = ir.MemRefType(memory.type)
+    if "<workgroup>" not in str(kind.memory_space) or str(kind.element_type) != "i32":
+        raise op.refuse(f"takes shared memory of i32, not {kind}")

@@ -1,4 +1,5 @@
 // RUN: %pykern-opt %s --split-input-file --pass-pipeline="builtin.module(kern-make-kernels{matrix-unit=m16n8k16},canonicalize,cse)" | FileCheck %s
+// RUN: %pykern-opt %s --split-input-file --pass-pipeline="builtin.module(kern-make-kernels{matrix-unit=m16n8k16 aligned=true},canonicalize,cse)" | FileCheck %s --check-prefix=ALIGNED
 
 #left = affine_map<(i, j, k) -> (i, k)>
 #right = affine_map<(i, j, k) -> (k, j)>
@@ -6,21 +7,42 @@
 #all = affine_map<(i, j) -> (i, j)>
 
 // Four subgroups have 16 x 16 cells each of a tile of 32 x 32: for 32 terms two times two instructions. Both factors are
-// words of two terms in shared memory, zeros beyond the last one; sums stay in registers until what reads them is stored.
+// words of two elements in shared memory, zeros beyond the last term, in two slots: the next one is loaded before this
+// one is multiplied, and stored behind it. Sums stay in registers until what reads them is stored.
 // CHECK-LABEL: func.func @program.product(
 // CHECK: workgroup = array<i64: 1, 1, 128>
 // CHECK: func.func private @product_0
-// CHECK-COUNT-2: "kern.shared"() : () -> memref<640xi32, #gpu.address_space<workgroup>>
-// CHECK: scf.for {{.*}} step {{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32)
+// CHECK-COUNT-2: "kern.shared"() : () -> memref<1024xi32, #gpu.address_space<workgroup>>
+// CHECK: memref.store {{.*}} : memref<1024xi32
+// CHECK: scf.for {{.*}} step {{.*}} -> (index, f32, f32, f32, f32, f32, f32, f32, f32)
+// CHECK: "kern.barrier"
 // CHECK: arith.select {{.*}} : f16
 // CHECK: arith.shli
-// CHECK: memref.store {{.*}} : memref<640xi32
-// CHECK: "kern.barrier"
-// CHECK-COUNT-4: "kern.multiply_matrices"({{.*}}) {element = "f16"}
+// CHECK: "kern.load_matrices"({{.*}}) {transposed = false}
+// CHECK: "kern.load_matrices"({{.*}}) {transposed = true}
+// CHECK-COUNT-2: "kern.multiply_matrices"({{.*}}) {element = "f16"}
+// CHECK: "kern.load_matrices"
+// CHECK-COUNT-2: "kern.multiply_matrices"
 // CHECK-NOT: "kern.multiply_matrices"
-// CHECK: "kern.barrier"
+// CHECK: memref.store {{.*}} : memref<1024xi32
+// CHECK: scf.yield
 // CHECK: arith.truncf %{{.*}} : f32 to f16
 // CHECK: memref.store {{.*}} : memref<33x40xf16>
+
+// Lines of the right factor are whole chunks of 16 bytes: where arrays begin at multiples of 16 bytes it is copied, past
+// the registers, two steps ahead. Those of the left one are not.
+// ALIGNED: func.func private @product_0
+// ALIGNED-COUNT-2: "kern.shared"() : () -> memref<1536xi32, #gpu.address_space<workgroup>>
+// ALIGNED-COUNT-2: "kern.commit_copies"
+// ALIGNED: scf.for
+// ALIGNED-NEXT: "kern.wait_copies"() {pending = 1 : i32}
+// ALIGNED-NEXT: "kern.barrier"
+// ALIGNED: memref.load %{{.*}} : memref<33x50xf16>
+// ALIGNED: "kern.copy_async"({{.*}}) : (i32, memref<1536xi32, #gpu.address_space<workgroup>>, index, memref<50x40xf16>, index, index) -> ()
+// ALIGNED-NEXT: "kern.commit_copies"
+// ALIGNED: "kern.multiply_matrices"
+// ALIGNED: scf.yield
+// ALIGNED: "kern.wait_copies"() {pending = 0 : i32}
 func.func @program.product(%a: memref<33x50xf16>, %b: memref<50x40xf16>, %y: memref<33x40xf16>) attributes {kern.program} {
   %zero = arith.constant 0.0 : f32
   %sums = memref.alloc() : memref<33x40xf32>

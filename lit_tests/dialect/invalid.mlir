@@ -743,3 +743,19 @@ func.func @matrices_of_f32(%w: i32, %s: f32) {
   %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {element = "f32"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
   return
 }
+
+// -----
+
+func.func @matrices_in_memory_of_arrays(%memory: memref<512xi32>, %i: index) {
+  // expected-error @below {{takes shared memory of i32}}
+  %l:4 = "kern.load_matrices"(%memory, %i) {transposed = true} : (memref<512xi32>, index) -> (i32, i32, i32, i32)
+  return
+}
+
+// -----
+
+func.func @copy_to_memory_of_arrays(%count: i32, %memory: memref<512xi32>, %i: index) {
+  // expected-error @below {{takes shared memory of i32}}
+  "kern.copy_async"(%count, %memory, %i, %memory, %i) : (i32, memref<512xi32>, index, memref<512xi32>, index) -> ()
+  return
+}

@@ -71,7 +71,16 @@ func.func @collectives(%v: f32, %lane: index) -> f32 {
 }
 
 // CHECK-LABEL: func.func @matrices
-func.func @matrices(%w: i32, %s: f32) -> f32 {
+func.func @matrices(%w: i32, %s: f32, %i: index, %a: memref<?x?xf16>) -> f32 {
+  %t = "kern.shared"() : () -> memref<512xi32, #gpu.address_space<workgroup>>
+  // CHECK: "kern.copy_async"({{.*}}) : (i32, memref<512xi32, #gpu.address_space<workgroup>>, index, memref<?x?xf16>, index, index) -> ()
+  "kern.copy_async"(%w, %t, %i, %a, %i, %i) : (i32, memref<512xi32, #gpu.address_space<workgroup>>, index, memref<?x?xf16>, index, index) -> ()
+  // CHECK: "kern.commit_copies"() : () -> ()
+  "kern.commit_copies"() : () -> ()
+  // CHECK: "kern.wait_copies"() {pending = 1 : i32} : () -> ()
+  "kern.wait_copies"() {pending = 1 : i32} : () -> ()
+  // CHECK: "kern.load_matrices"({{.*}}) {transposed = true} : (memref<512xi32, #gpu.address_space<workgroup>>, index) -> (i32, i32, i32, i32)
+  %l:4 = "kern.load_matrices"(%t, %i) {transposed = true} : (memref<512xi32, #gpu.address_space<workgroup>>, index) -> (i32, i32, i32, i32)
   // CHECK: "kern.multiply_matrices"({{.*}}) {element = "bf16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
   %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {element = "bf16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
   return %d#0 : f32

@@ -65,3 +65,19 @@ func.func @types(%b: memref<?xi1>, %h: memref<?xbf16>) attributes {kern.kernel, 
   memref.store %w, %h[%i] : memref<?xbf16>
   return
 }
+
+// Both ends of a copy, and where matrices are loaded from.
+// CHECK-LABEL: func.func @copies
+// CHECK-SAME: (%[[A:.*]]: memref<?xf16>, %{{.*}}: i64, %[[N:.*]]: i64, %{{.*}}: i64)
+// CHECK: %[[SHARED:.*]] = "kern.shared"() : () -> memref<512xi32, #gpu.address_space<workgroup>>
+// CHECK: %[[ROW:.*]] = arith.muli %{{.*}}, %{{.*}} : index
+// CHECK: %[[AT:.*]] = arith.addi %[[ROW]], %{{.*}} : index
+// CHECK: "kern.copy_async"(%{{.*}}, %[[SHARED]], %{{.*}}, %[[A]], %[[AT]]) : (i32, memref<512xi32, #gpu.address_space<workgroup>>, index, memref<?xf16>, index) -> ()
+// CHECK: "kern.load_matrices"(%[[SHARED]], %{{.*}}) {transposed = false}
+func.func @copies(%a: memref<?x?xf16>, %i: index) attributes {kern.kernel, kern.rank = 1 : i64} {
+  %count = arith.constant 16 : i32
+  %shared = "kern.shared"() : () -> memref<512xi32, #gpu.address_space<workgroup>>
+  "kern.copy_async"(%count, %shared, %i, %a, %i, %i) : (i32, memref<512xi32, #gpu.address_space<workgroup>>, index, memref<?x?xf16>, index, index) -> ()
+  %w:4 = "kern.load_matrices"(%shared, %i) {transposed = false} : (memref<512xi32, #gpu.address_space<workgroup>>, index) -> (i32, i32, i32, i32)
+  return
+}

@@ -16,3 +16,14 @@ func.func @multiply(%w: i32, %s: f32) -> f32 {
   %e:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %d#0, %d#1, %d#2, %d#3) {element = "bf16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
   return %e#3 : f32
 }
+
+// Copies wait by groups.
+
+// CHECK-LABEL: func.func @copies
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: nvvm.cp.async.wait.group 2
+func.func @copies() {
+  "kern.commit_copies"() : () -> ()
+  "kern.wait_copies"() {pending = 2 : i32} : () -> ()
+  return
+}

@@ -223,7 +223,7 @@ class _Flattener:
             if op.name == ADDRESS and flat.offset is None:
                 op.operands[0] = flat.memory
                 continue
-            if op.name not in MEMORY_OPERAND:
+            if op.name not in _ACCESSES:
                 raise TargetError(f"`{op.name}` has no form on this device", span_of(op.location))
             with ir.InsertionPoint(op), op.location:
                 _ACCESSES[op.name](op, flat)
@@ -329,11 +329,29 @@ def _atomic(op: ir.Operation, flat: _Flat) -> None:
         else:
             replace(op, [element.change(ir.StringAttr(op.attributes["kind"]).value, values[0])])
         return
+    replace(op, _with_operands(op, [*values, flat.memory, place]))
+
+
+def _load_matrices(op: ir.Operation, flat: _Flat) -> None:
+    place = _position(flat, list(op.operands)[1:])
+    replace(op, _with_operands(op, [flat.memory, place]))
+
+
+def _copy_async(op: ir.Operation, flat: _Flat) -> None:
+    """Either end of a copy: both memories are rewritten, one after the other."""
+    count, target, place, source, *indices = op.operands
+    if "<workgroup>" in str(flat.memory.type):
+        target, place = flat.memory, _position(flat, [place])
+    else:
+        source, indices = flat.memory, [_position(flat, indices)]
+    replace(op, _with_operands(op, [count, target, place, source, *indices]))
+
+
+def _with_operands(op: ir.Operation, operands: list[ir.Value]) -> list[ir.Value]:
+    """The results of the op once more, with other operands."""
     attributes = {name: op.attributes[name] for name in op.attributes.keys()}  # noqa: SIM118
-    kind = op.results[0].type
-    operands = [*values, flat.memory, place]
-    made = ir.Operation.create(op.name, results=[kind], operands=operands, attributes=attributes)
-    replace(op, [made.result])
+    kinds = [r.type for r in op.results]
+    return list(ir.Operation.create(op.name, results=kinds, operands=operands, attributes=attributes).results)
 
 
 _ACCESSES: dict[str, Callable[[ir.Operation, _Flat], None]] = {
@@ -341,6 +359,8 @@ _ACCESSES: dict[str, Callable[[ir.Operation, _Flat], None]] = {
     "memref.store": _store,
     "kern.atomic_rmw": _atomic,
     "kern.atomic_cas": _atomic,
+    "kern.load_matrices": _load_matrices,
+    "kern.copy_async": _copy_async,
 }
 
 

@@ -13,6 +13,7 @@ from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.gpu.flat_memory import ADDRESS, from_memory, to_memory
 from pykern.lowering.gpu.limits import shared_bytes
+from pykern.lowering.gpu.matrix_memory import copy_async, load_matrices
 from pykern.lowering.llvm.atomics import RMW_OF_FLOATS, RMW_OF_INTEGERS
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
@@ -24,6 +25,8 @@ GLOBAL, SHARED = 1, 3
 BUFFER_ALIGNMENT = 16
 """Bytes: the widest access of one work-item."""
 DYNAMIC_SHARED = "kern_dynamic_shared"
+_READS = ("memref.load", "kern.copy_async")
+"""Accesses that write no argument."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class _Lowering:
             if isinstance(argument.type, ir.MemRefType):
                 if apart:
                     facts["llvm.noalias"] = ir.UnitAttr.get()
-                if all(use.owner.operation.name == "memref.load" for use in argument.uses):
+                if all(use.owner.operation.name in _READS for use in argument.uses):
                     facts["llvm.readonly"] = ir.UnitAttr.get()
                 if self.options.aligned:
                     facts["llvm.align"] = _integer(self.options.aligned)
@@ -197,6 +200,17 @@ class _Lowering:
         number = ir.Operation.create("llvm.ptrtoint", results=[_i64()], operands=[pointer]).result
         return [arith.IndexCastOp(ir.IndexType.get(), number).result]
 
+    def _load_matrices(self, op: ir.Operation) -> list[ir.Value]:
+        _, pointer = self._address(op.operands[0], op.operands[1])
+        return load_matrices(pointer, ir.BoolAttr(op.attributes["transposed"]).value)
+
+    def _copy_async(self, op: ir.Operation) -> list[ir.Value]:
+        count, target, place, source, index = op.operands
+        _, to = self._address(target, place)
+        _, begin = self._address(source, index)
+        copy_async(to, begin, count)
+        return []
+
     def _scope(self, held: _Memory) -> ir.Attribute:
         return ir.StringAttr.get(self.options.group_scope if held.shared else self.options.device_scope)
 
@@ -245,6 +259,8 @@ _ACCESSES = {
     "kern.atomic_rmw": _Lowering._rmw,
     "kern.atomic_cas": _Lowering._cas,
     ADDRESS: _Lowering._taken,
+    "kern.load_matrices": _Lowering._load_matrices,
+    "kern.copy_async": _Lowering._copy_async,
 }
 
 

@@ -1,4 +1,4 @@
-"""The instruction of tensor cores, `mma.sync`."""
+"""The instruction of tensor cores, `mma.sync`, and batches of copies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import llvm
 
-from pykern.dialect.matrices import MultiplyMatricesOp
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named, replace
 
@@ -17,17 +16,18 @@ _SUMS = "!llvm.struct<(f32, f32, f32, f32)>"
 
 @dataclass(frozen=True)
 class LowerMatrices(Pass):
-    """Multiply small matrices by NVIDIA's instruction.
+    """Multiply small matrices by NVIDIA's instruction, and wait for copies by NVIDIA's groups.
 
-    In:  kern.multiply_matrices. Out: nvvm.mma.sync, which takes pairs of f16 as vectors and pairs of bf16 as words.
+    In:  kern.multiply_matrices, kern.commit_copies, kern.wait_copies. Out: nvvm.mma.sync, which takes pairs of f16 as
+         vectors and pairs of bf16 as words; nvvm.cp.async.commit.group and nvvm.cp.async.wait.group.
     """
 
     name: ClassVar[str] = "kern-lower-matrices"
 
     def run(self, module: ir.Module) -> None:
-        for op in named(module.operation, MultiplyMatricesOp.OPERATION_NAME):
+        for op in named(module.operation, *_LOWERINGS):
             with ir.InsertionPoint(op), op.location:
-                replace(op, _multiplied(op))
+                replace(op, _LOWERINGS[op.name](op))
 
 
 def _multiplied(op: ir.Operation) -> list[ir.Value]:
@@ -51,3 +51,20 @@ def _multiplied(op: ir.Operation) -> list[ir.Value]:
     ).result
     f32 = ir.F32Type.get()
     return [llvm.ExtractValueOp(f32, made, ir.DenseI64ArrayAttr.get([n])).result for n in range(4)]
+
+
+def _committed(op: ir.Operation) -> list[ir.Value]:
+    ir.Operation.create("nvvm.cp.async.commit.group")
+    return []
+
+
+def _awaited(op: ir.Operation) -> list[ir.Value]:
+    ir.Operation.create("nvvm.cp.async.wait.group", attributes={"n": op.attributes["pending"]})
+    return []
+
+
+_LOWERINGS = {
+    "kern.multiply_matrices": _multiplied,
+    "kern.commit_copies": _committed,
+    "kern.wait_copies": _awaited,
+}

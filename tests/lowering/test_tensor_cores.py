@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import pykern as pk
@@ -11,6 +13,12 @@ from pykern.lowering.nvvm.ptxas import assemble
 @pk.jit
 def product(a, b):
     return a @ b
+
+
+def inner_loop(ptx):
+    """How often instructions stand in a loop of the code that multiplies."""
+    blocks = re.split(r"\n\$L\w+:", ptx)
+    return next(block for block in blocks if "mma.sync" in block)
 
 
 def lowered(size, dtype, target):
@@ -27,6 +35,26 @@ def test_sums_stay_in_registers(chip, size, instructions, dtype):
     code = assemble(ptx, chip)
     assert code.spill_stores == code.spill_loads == code.stack == 0
     assert code.registers <= 200
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize(("size", "counts"), [(320, (4, 4, 2)), (512, (16, 8, 4)), (1024, (32, 12, 4))])
+def test_what_lies_in_chunks_is_copied_ahead(chip, size, counts):
+    """In a step: products, loads of four matrices, copies of 16 bytes. No element goes through a register."""
+    ptx = lowered(size, pk.bf16, f"nvvm:{chip}+aligned+small").as_text("ptx")
+    loop = inner_loop(ptx)
+    assert tuple(loop.count(each) for each in ("mma.sync", "ldmatrix", "cp.async.cg")) == counts
+    assert loop.count("bar.sync") + loop.count("barrier") == 1
+    assert "ld.global" not in loop and "st.shared" not in loop
+    code = assemble(ptx, chip)
+    assert code.spill_stores == code.spill_loads == code.stack == 0
+    assert code.registers <= 128, "two groups of 256 work-items have the registers of a multiprocessor"
+
+
+def test_what_does_not_is_loaded():
+    """Where lines are no multiples of 16 bytes, or nobody knows where an array begins."""
+    assert "cp.async" not in lowered(1001, pk.f16, "nvvm:sm_80+aligned").as_text("ptx")
+    assert "cp.async" not in lowered(1024, pk.f16, "nvvm:sm_80").as_text("ptx")
 
 
 def remarks(dtype, target):

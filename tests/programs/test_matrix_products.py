@@ -11,8 +11,8 @@ from tests.programs.test_device_contractions import PROGRAMS, arguments, checked
 
 over_gpus = pytest.mark.parametrize("device", ["cuda:emulated", "cuda:emulated:90"], indirect=True)
 over_types = pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16], ids=["f16", "bf16"])
-SIZES = [(100, 90, 70), (33, 17, 19), (8, 8, 8), (64, 64, 64), (130, 257, 33)]
-"""Rows, columns and terms."""
+SIZES = [(100, 90, 70), (33, 17, 19), (8, 8, 8), (64, 64, 64), (130, 257, 33), (72, 136, 200), (72, 135, 40)]
+"""Rows, columns and terms; factors whose lines are multiples of 16 bytes are copied ahead, each for itself."""
 SHORT = {np.float16: 2**-11, ml_dtypes.bfloat16: 2**-8}
 """Half of the distance from 1 to the next number."""
 
@@ -83,6 +83,39 @@ def test_before_and_after_products(rng, device, dtype, function):
     }
     names = {n: v.astype(dtype) if isinstance(v, np.ndarray) else v for n, v in names.items()}
     checked(function, device, names, dtype, 16 * SHORT[dtype])
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@pytest.mark.parametrize("k", [72, 73])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_the_largest_tiles(rng, device, k, transposed):
+    """Of 128 rows and columns: there are 40 of them."""
+    x = rng.standard_normal((40, 100, k)).astype(np.float16)
+    y = rng.standard_normal((40, 104, k) if transposed else (40, k, 104)).astype(np.float16)
+
+    @pk.jit
+    def batches(x, y):
+        return x @ (y.transpose(0, 2, 1) if transposed else y)
+
+    have = batches(pk.asarray(x, device=device), pk.asarray(y, device=device)).numpy()
+    left, right = wide(x, y.transpose(0, 2, 1) if transposed else y)
+    np.testing.assert_allclose(have, left @ right, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+def test_parts_of_arrays_are_copied_where_they_are_aligned(rng, device):
+    a, b = factors(rng, 72, 80, 88, np.float16)
+
+    @pk.jit
+    def inner(a, b):
+        return a[3:40, 16:64] @ b[16:64, 8:72], a[:, 4:12] @ b[4:12]
+
+    have = inner(pk.asarray(a, device=device), pk.asarray(b, device=device))
+    left, right = wide(a, b)
+    for each, want in zip(
+        have, (left[3:40, 16:64] @ right[16:64, 8:72], left[:, 4:12] @ right[4:12]), strict=True
+    ):
+        np.testing.assert_allclose(each.numpy(), want, rtol=2e-3, atol=2e-3)
 
 
 def transposed_left(a, b):

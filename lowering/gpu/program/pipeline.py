@@ -8,20 +8,20 @@ from pykern.passes.codegen.device.outline_sequential import OutlineSequential
 from pykern.passes.framework import Pipeline, Upstream
 
 
-def device_pipeline(matrix_unit: str = "") -> Pipeline:
+def device_pipeline(matrix_unit: str = "", aligned: bool = False) -> Pipeline:
     """From tensors to kernels and the host's program that launches them.
 
-    `matrix_unit`: the target's instruction for small matrices, see `MakeKernels`.
+    `matrix_unit`: the target's instruction for small matrices, `aligned`: where arguments begin; see `MakeKernels`.
     """
-    return tensor_pipeline() + buffer_pipeline() + kernel_pipeline(matrix_unit)
+    return tensor_pipeline() + buffer_pipeline() + kernel_pipeline(MakeKernels(matrix_unit, aligned))
 
 
-def kernel_pipeline(matrix_unit: str) -> Pipeline:
+def kernel_pipeline(make: MakeKernels) -> Pipeline:
     """From buffers to kernels."""
     return Pipeline(
         (
             OutlineSequential(),  # while what it takes together is not kernels yet
-            MakeKernels(matrix_unit),
+            make,
             Upstream("canonicalize,cse"),  # numbers that only kernels read are gone from the host's part
         )
     )

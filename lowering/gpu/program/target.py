@@ -62,7 +62,7 @@ def lower(
     record: Record,
 ) -> DeviceProgram:
     """Lower the program, and each of its kernels with `kernel`."""
-    device_pipeline(matrix_unit(target)).run(module, record, texts=record.texts)
+    device_pipeline(matrix_unit(target), target.aligned).run(module, record, texts=record.texts)
     found = programs(module)
     if len(found) != 1:
         raise TargetError(f"{len(found)} functions are marked kern.program, and one is expected")

@@ -16,13 +16,12 @@ PRODUCT_SIDE = 16
 """Work-items of a group along each side of a tile of a product."""
 PRODUCT_DEPTH = 16
 """Terms of a product that are in shared memory at a time."""
-MATRIX_TILES = ((128, 128, 2, 4), (64, 64, 2, 2), (32, 32, 2, 2))
-"""Rows and columns of a tile that a group computes by instructions for small matrices, and its subgroups along both;
-the first of which there are enough groups, else the last."""
+MATRIX_TILES = ((128, 128, 2, 4, 3), (64, 64, 2, 2, 4), (32, 32, 2, 2, 4))
+"""Rows and columns of a tile that a group computes by instructions for small matrices, its subgroups along both, and
+how many times its factors lie in shared memory where they are copied ahead: 48 KiB at most. The first of which there
+are enough groups, else the last."""
 MATRIX_DEPTH = 32
 """Terms of such a product that are in shared memory at a time: two instructions deep."""
-MATRIX_PADDING = 4
-"""Words behind each line of such a tile in shared memory: with them, what a subgroup reads lies in different banks."""
 FEWEST_TILED = 8
 """Rows, columns and terms from which tiles in shared memory are worth it."""
 FEWEST_GROUPS = 32

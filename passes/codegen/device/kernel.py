@@ -38,6 +38,8 @@ class KernelContext:
     suffix: str = ""
     matrix_unit: str = ""
     """The instruction of the target that multiplies small matrices of 16-bit floats; empty: there is none."""
+    aligned: bool = False
+    """Whether the program's arguments begin at multiples of 16 bytes."""
 
     def next_symbol(self) -> str:
         program = ir.StringAttr(self.program.attributes["sym_name"]).value

@@ -35,10 +35,12 @@ class MakeKernels(Pass):
     name: ClassVar[str] = "kern-make-kernels"
     matrix_unit: str = ""
     """The instruction of the target that multiplies small matrices of 16-bit floats; empty: there is none."""
+    aligned: bool = False
+    """Whether the program's arguments begin at multiples of 16 bytes."""
 
     def run(self, module: ir.Module) -> None:
         for program in programs(module):
-            place = KernelContext(module, program, matrix_unit=self.matrix_unit)
+            place = KernelContext(module, program, matrix_unit=self.matrix_unit, aligned=self.aligned)
             for copy in named(program, "memref.copy"):
                 if not all(map(is_contiguous, copy.operands)):
                     copy_to_generic(copy)

@@ -1,52 +1,36 @@
 """A product of matrices by an instruction that a subgroup multiplies small matrices with: tensor cores.
 
-Comes in: the elements of a product of f16 or bf16 in a kernel, and a `MatrixTile`. Goes out: the kernel's body. Factors
-lie in shared memory as words of two terms, zeros beyond their edges; sums stay in registers, in f32, until they are
-stored. Which lane holds which elements: `pykern.dialect.matrices`.
+Comes in: the elements of a product of f16 or bf16 in a kernel, and a `MatrixTile`. Goes out: the kernel's body. Parts
+of the factors lie in shared memory in several slots, of which one is read while the next are filled; beyond their edges
+are zeros. Sums stay in registers, in f32, until they are stored. Which lane holds which elements:
+`pykern.dialect.matrices`. Read next: `matrix_panel` (a factor), `matrix_layout` (where its elements lie).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mlir import ir
-from mlir.dialects import arith, memref, scf
+from mlir.dialects import arith, scf
 
 from pykern.dialect.index_space import GlobalIdOp, GroupIdOp, LocalIdOp
-from pykern.dialect.matrices import COLUMNS, FACTOR_TYPES, LANES, QUAD, ROWS, TERMS, MultiplyMatricesOp
-from pykern.dialect.memory import BarrierOp, SharedOp
-from pykern.passes.analysis.cost_model.devices import MATRIX_DEPTH, MATRIX_PADDING
-from pykern.passes.codegen.device.product_space import ProductElements, added, scaled
+from pykern.dialect.matrices import (
+    COLUMNS,
+    FACTOR_TYPES,
+    LANES,
+    QUAD,
+    ROWS,
+    TERMS,
+    CommitCopiesOp,
+    MultiplyMatricesOp,
+    WaitCopiesOp,
+)
+from pykern.dialect.memory import BarrierOp
+from pykern.passes.analysis.cost_model.devices import MATRIX_DEPTH
+from pykern.passes.codegen.device.matrix_layout import MatrixTile, PanelLayout
+from pykern.passes.codegen.device.matrix_panel import Panel, copies_chunks
+from pykern.passes.codegen.device.product_space import ProductElements, added, scaled, split
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.structured import element_types
 from pykern.passes.kernels import index_constant
-
-LINE_WORDS = MATRIX_DEPTH // 2 + MATRIX_PADDING
-"""Words from one row or column in shared memory to the next."""
-
-
-@dataclass(frozen=True)
-class MatrixTile:
-    """What a group computes: rows and columns, and the subgroups along both."""
-
-    rows: int
-    columns: int
-    row_subgroups: int
-    column_subgroups: int
-
-    @property
-    def items(self) -> int:
-        return LANES * self.row_subgroups * self.column_subgroups
-
-    @property
-    def own_rows(self) -> int:
-        """Rows of a subgroup."""
-        return self.rows // self.row_subgroups
-
-    @property
-    def own_columns(self) -> int:
-        """Columns of a subgroup."""
-        return self.columns // self.column_subgroups
 
 
 def why_not(op: ir.Operation, unit: str) -> str | None:
@@ -60,65 +44,84 @@ def why_not(op: ir.Operation, unit: str) -> str | None:
 
 
 class MatrixProduct:
-    """The kernel."""
+    """The kernel. `aligned`: whether the program's arguments begin at multiples of 16 bytes."""
 
-    def __init__(self, elements: ProductElements, tile: MatrixTile) -> None:
+    def __init__(self, elements: ProductElements, tile: MatrixTile, aligned: bool) -> None:
         self.elements, self.product, self.tile = elements, elements.product, tile
         self.fragments = tile.own_rows // ROWS, tile.own_columns // COLUMNS
+        self.element = element_types(elements.points.operands)[0]
+        self.steps = -(-self.product.count(self.product.terms) // MATRIX_DEPTH)
+        copied = [copies_chunks(elements, n, aligned) for n in (0, 1)]
+        self.copies = any(copied)
+        self.stages = min(tile.stages if self.copies else 2, self.steps + 1)
+        self.panels = [
+            Panel(
+                elements,
+                n,
+                PanelLayout(lines, self.product.lies_by_terms(n)),
+                self.stages,
+                tile.items,
+                copied[n],
+            )
+            for n, lines in enumerate((tile.rows, tile.columns))
+        ]
 
     def emit(self) -> None:
-        elements, product, tile = self.elements, self.product, self.tile
-        word = ir.IntegerType.get_signless(32)
-        self.element = element_types(elements.points.operands)[0]
-        lines = tile.rows, tile.columns
-        shared = [SharedOp.create((count * LINE_WORDS,), word) for count in lines]
-        self.number = LocalIdOp.create(2)
-        elements.place(product.batch, GlobalIdOp.create(0))
-        origins = [scaled(GroupIdOp.create(axis + 1), lines[axis]) for axis in (0, 1)]
-        own = self._own_corner()
-        self.quad, self.in_quad = _split(_split(self.number, LANES)[1], QUAD)
-        zero = constant(ir.F32Type.get(), 0)
-        loop = scf.ForOp(
-            index_constant(0),
-            index_constant(product.count(product.terms)),
-            index_constant(MATRIX_DEPTH),
-            [zero] * (QUAD * self.fragments[0] * self.fragments[1]),
-        )
+        tile = self.tile
+        number = LocalIdOp.create(2)
+        self.elements.place(self.product.batch, GlobalIdOp.create(0))
+        origins = scaled(GroupIdOp.create(1), tile.rows), scaled(GroupIdOp.create(2), tile.columns)
+        subgroup, lane = split(number, LANES)
+        down, across = split(subgroup, tile.column_subgroups)
+        own = scaled(down, tile.own_rows), scaled(across, tile.own_columns)
+        for panel, origin, mine in zip(self.panels, origins, own, strict=True):
+            panel.prepare(number, origin, mine)
+        sums = self._loop()
+        self._store(sums, [added(*each) for each in zip(origins, own, strict=True)], lane)
+
+    def _loop(self) -> list[ir.Value]:
+        """The sums of a lane, over all terms."""
+        ahead, first = self.stages - 1, index_constant(0)
+        for stage in range(ahead):
+            self._finish(
+                index_constant(stage),
+                self._begin(index_constant(stage), index_constant(stage * MATRIX_DEPTH)),
+            )
+        zeros = [constant(ir.F32Type.get(), 0)] * (QUAD * self.fragments[0] * self.fragments[1])
+        end, step = index_constant(self.steps * MATRIX_DEPTH), index_constant(MATRIX_DEPTH)
+        loop = scf.ForOp(first, end, step, [first, *zeros])
         with ir.InsertionPoint(loop.body):
-            for n in (0, 1):
-                self._fetch(n, shared[n], lines[n], origins[n], loop.induction_variable)
-            BarrierOp.create()
-            sums = self._multiply(shared, own, list(loop.inner_iter_args))
-            BarrierOp.create()
-            scf.YieldOp(sums)
-        self._store(list(loop.results), [added(*each) for each in zip(origins, own, strict=True)])
+            slot, *sums = loop.inner_iter_args
+            if self.copies:
+                WaitCopiesOp.create(self.stages - 2)
+            BarrierOp.create()  # the slot is filled, and everybody has read the one before it
+            free = _next(slot, 0, -1, ahead)
+            begun = self._begin(free, added(loop.induction_variable, ahead * MATRIX_DEPTH))
+            sums = self._multiply(slot, sums)
+            self._finish(free, begun)
+            scf.YieldOp([_next(slot, ahead, 1, 0), *sums])
+        if self.copies:
+            WaitCopiesOp.create(0)
+        return list(loop.results)[1:]
 
-    def _own_corner(self) -> tuple[ir.Value, ir.Value]:
-        """The first row and column of the subgroup in the tile."""
-        subgroup = _split(self.number, LANES)[0]
-        down, across = _split(subgroup, self.tile.column_subgroups)
-        return scaled(down, self.tile.own_rows), scaled(across, self.tile.own_columns)
+    def _begin(self, slot: ir.Value, term: ir.Value) -> list[list[ir.Value]]:
+        begun = [panel.begin(slot, term) for panel in self.panels]
+        if self.copies:
+            CommitCopiesOp.create()
+        return begun
 
-    def _fetch(self, n: int, shared: ir.Value, lines: int, origin: ir.Value, begin: ir.Value) -> None:
-        """Work-items side by side fetch what lies side by side, two terms each."""
-        words = MATRIX_DEPTH // 2
-        by_terms = self.product.lies_by_terms(n)
-        for part in range(lines * words // self.tile.items):
-            cell = added(self.number, part * self.tile.items)
-            outer, inner = _split(cell, words if by_terms else lines)
-            line, word = (outer, inner) if by_terms else (inner, outer)
-            term = added(begin, scaled(word, 2))
-            low, high = (self.elements.factor(n, added(origin, line), added(term, k)) for k in (0, 1))
-            memref.StoreOp(_packed(low, high), shared, [added(scaled(line, LINE_WORDS), word)])
+    def _finish(self, slot: ir.Value, begun: list[list[ir.Value]]) -> None:
+        for panel, loaded in zip(self.panels, begun, strict=True):
+            panel.finish(slot, loaded)
 
-    def _multiply(
-        self, shared: list[ir.Value], own: tuple[ir.Value, ir.Value], held: list[ir.Value]
-    ) -> list[ir.Value]:
+    def _multiply(self, slot: ir.Value, held: list[ir.Value]) -> list[ir.Value]:
+        """All terms of a slot. A load gives one fragment of the left factor, two of the right one."""
         sums = [held[n : n + QUAD] for n in range(0, len(held), QUAD)]
         down, across = self.fragments
-        for first in range(0, MATRIX_DEPTH // 2, TERMS // 2):
-            left = [self._words(shared[0], own[0], ROWS * r, (0, ROWS // 2), first) for r in range(down)]
-            right = [self._words(shared[1], own[1], COLUMNS * c, (0,), first) for c in range(across)]
+        for term in range(0, MATRIX_DEPTH, TERMS):
+            left = [self.panels[0].load(slot, ROWS * r, term) for r in range(down)]
+            pairs = [self.panels[1].load(slot, 2 * COLUMNS * c, term) for c in range(across // 2)]
+            right = [pair[half : half + 2] for pair in pairs for half in (0, 2)]
             sums = [
                 MultiplyMatricesOp.create(left[r], right[c], sums[r * across + c], self.element)
                 for r in range(down)
@@ -126,21 +129,10 @@ class MatrixProduct:
             ]
         return [each for four in sums for each in four]
 
-    def _words(
-        self, shared: ir.Value, own: ir.Value, line: int, halves: tuple[int, ...], first: int
-    ) -> list[ir.Value]:
-        """A lane's words of a factor: of its lines, then of the same lines four words on."""
-        begin = scaled(added(own, self.quad), LINE_WORDS)
-        begin = added(begin, self.in_quad)
-        return [
-            memref.LoadOp(shared, [added(begin, (line + half) * LINE_WORDS + first + QUAD * k)]).result
-            for k in (0, 1)
-            for half in halves
-        ]
-
-    def _store(self, sums: list[ir.Value], corner: list[ir.Value]) -> None:
+    def _store(self, sums: list[ir.Value], corner: list[ir.Value], lane: ir.Value) -> None:
         across = self.fragments[1]
-        row, column = added(corner[0], self.quad), added(corner[1], scaled(self.in_quad, 2))
+        in_row, in_column = split(lane, QUAD)
+        row, column = added(corner[0], in_row), added(corner[1], scaled(in_column, 2))
         for number, value in enumerate(sums):
             fragment, cell = divmod(number, QUAD)
             at = added(row, fragment // across * ROWS + cell // 2 * (ROWS // 2))
@@ -151,14 +143,7 @@ class MatrixProduct:
                 scf.YieldOp([])
 
 
-def _split(value: ir.Value, by: int) -> tuple[ir.Value, ir.Value]:
-    """Quotient and remainder."""
-    size = index_constant(by)
-    return arith.DivUIOp(value, size).result, arith.RemUIOp(value, size).result
-
-
-def _packed(low: ir.Value, high: ir.Value) -> ir.Value:
-    """Two 16-bit floats as a word."""
-    half, word = ir.IntegerType.get_signless(16), ir.IntegerType.get_signless(32)
-    low, high = (arith.ExtUIOp(word, arith.BitcastOp(half, v).result).result for v in (low, high))
-    return arith.OrIOp(low, arith.ShLIOp(high, constant(word, 16)).result).result
+def _next(slot: ir.Value, last: int, step: int, then: int) -> ir.Value:
+    """The slot one step on; `then` where it is the last one."""
+    is_last = arith.CmpIOp(arith.CmpIPredicate.eq, slot, index_constant(last)).result
+    return arith.SelectOp(is_last, index_constant(then), added(slot, step)).result

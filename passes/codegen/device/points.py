@@ -117,12 +117,13 @@ class Points:
     def load(self, n: int) -> ir.Value:
         if not isinstance(self.operands[n].type, ir.MemRefType):
             return self.operands[n]
-        return memref.LoadOp(self.operands[n], self._indices(n)).result
+        return memref.LoadOp(self.operands[n], self.indices(n)).result
 
     def store(self, n: int, value: ir.Value) -> None:
-        memref.StoreOp(value, self.operands[n], self._indices(n))
+        memref.StoreOp(value, self.operands[n], self.indices(n))
 
-    def _indices(self, n: int) -> list[ir.Value]:
+    def indices(self, n: int) -> list[ir.Value]:
+        """Where an operand is accessed at the counters."""
         dimensions = {g[0]: self.counters[k] for k, g in enumerate(self.space.groups) if k in self.counters}
         return [evaluate(e, dimensions) for e in self.space.maps[n].results if not _is_inner(self.space, e)]
 

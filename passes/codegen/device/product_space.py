@@ -96,6 +96,18 @@ class ProductElements:
         value = self._made(n)
         return arith.SelectOp(known, value, constant(value.type, 0)).result
 
+    def source(self, n: int, line: ir.Value, term: ir.Value, length: int) -> tuple[ir.Value, list[ir.Value]]:
+        """Where `length` elements of a factor lie side by side from a row or column and a term on: memory, indices.
+
+        Beyond the edges it is where the last ones lie.
+        """
+        product, groups = self.product, (self.product.rows, self.product.columns)[n]
+        by_terms = product.lies_by_terms(n)
+        for at, every, whole in ((line, groups, not by_terms), (term, product.terms, by_terms)):
+            last = product.count(every) - (length if whole else 1)
+            self.place(every, arith.MinUIOp(at, index_constant(last)).result)
+        return self.points.operands[n], self.points.indices(n)
+
     def _made(self, n: int) -> ir.Value:
         prologue = self.product.group.prologues[n]
         if prologue is None:
@@ -138,3 +150,9 @@ def scaled(value: ir.Value, by: int) -> ir.Value:
 def added(a: ir.Value, b: ir.Value | int) -> ir.Value:
     """The sum of two indices."""
     return arith.AddIOp(a, index_constant(b) if isinstance(b, int) else b).result
+
+
+def split(value: ir.Value, by: int) -> tuple[ir.Value, ir.Value]:
+    """Quotient and remainder of an index."""
+    size = index_constant(by)
+    return arith.DivUIOp(value, size).result, arith.RemUIOp(value, size).result

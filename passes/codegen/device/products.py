@@ -14,7 +14,8 @@ from pykern.passes.analysis.cost_model.devices import FEWEST_GROUPS, MATRIX_TILE
 from pykern.passes.analysis.space import ungrouped
 from pykern.passes.codegen.device.fma_product import FmaProduct
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
-from pykern.passes.codegen.device.matrix_product import MatrixProduct, MatrixTile, why_not
+from pykern.passes.codegen.device.matrix_layout import MatrixTile
+from pykern.passes.codegen.device.matrix_product import MatrixProduct, why_not
 from pykern.passes.codegen.device.product_space import ProductElements, ProductSpace, product_of
 from pykern.passes.fusion.contraction import FactorReads, contraction_group
 from pykern.passes.remarks import remark
@@ -42,7 +43,7 @@ def _by_matrices(place: KernelContext, product: ProductSpace, start: ir.Value | 
     )
     ndrange = product.count(product.batch), tiles[0], tiles[1] * tile.items
     with Kernel(place, product.space.op, ndrange, (1, 1, tile.items)) as kernel:
-        MatrixProduct(ProductElements(kernel, product, start), tile).emit()
+        MatrixProduct(ProductElements(kernel, product, start), tile, place.aligned).emit()
     return product.group.operations
 
 

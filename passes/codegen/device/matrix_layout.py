@@ -1,0 +1,84 @@
+"""Where the elements of a product's tile lie in shared memory, so that no two lanes meet in a bank.
+
+Comes in: how a factor lies in memory. Goes out: a `PanelLayout`, the place of each word, for `matrix_panel`. Elements
+that are side by side in memory are so in shared memory, two in a word; whether a lane then gets pairs of terms or of
+lines is made up for by the instruction that loads small matrices, which transposes them. Four words, 16 bytes, are a
+chunk. Chunks of a row are permuted by exclusive or, so that the same chunk of eight rows lies in eight groups of banks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pykern.dialect.matrices import LANES
+from pykern.passes.analysis.cost_model.devices import MATRIX_DEPTH
+
+CHUNK_WORDS, CHUNK = LANES // 8, LANES // 4
+"""Words of a chunk, and its elements of 16 bits. Eight chunks take all banks."""
+
+
+@dataclass(frozen=True)
+class MatrixTile:
+    """What a group computes: rows and columns, the subgroups along both, and how often factors lie in shared memory."""
+
+    rows: int
+    columns: int
+    row_subgroups: int
+    column_subgroups: int
+    stages: int
+
+    @property
+    def items(self) -> int:
+        return LANES * self.row_subgroups * self.column_subgroups
+
+    @property
+    def own_rows(self) -> int:
+        """Rows of a subgroup."""
+        return self.rows // self.row_subgroups
+
+    @property
+    def own_columns(self) -> int:
+        """Columns of a subgroup."""
+        return self.columns // self.column_subgroups
+
+
+@dataclass(frozen=True)
+class PanelLayout:
+    """A factor's part: `lines` rows of the left one, or columns of the right one, of `MATRIX_DEPTH` terms each."""
+
+    lines: int
+    by_terms: bool
+    """Whether terms are side by side; else the lines are."""
+
+    @property
+    def outer(self) -> int:
+        """Rows in shared memory: one for each line, or for each term."""
+        return self.lines if self.by_terms else MATRIX_DEPTH
+
+    @property
+    def row_words(self) -> int:
+        return (MATRIX_DEPTH if self.by_terms else self.lines) // 2
+
+    @property
+    def row_chunks(self) -> int:
+        return self.row_words // CHUNK_WORDS
+
+    @property
+    def words(self) -> int:
+        return self.outer * self.row_words
+
+    @property
+    def shared_banks(self) -> int:
+        """Rows that lie in the banks once: several short ones."""
+        return max(1, 8 // self.row_chunks)
+
+    @property
+    def permutations(self) -> int:
+        """How many rows in turn have their chunks in another order."""
+        return min(8, self.row_chunks)
+
+    def word(self, outer: int, word: int) -> int:
+        """The place of a row's word."""
+        chunk, rest = divmod(word, CHUNK_WORDS)
+        permuted = chunk ^ (outer // self.shared_banks % self.permutations)
+        return outer * self.row_words + permuted * CHUNK_WORDS + rest

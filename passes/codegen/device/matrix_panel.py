@@ -1,0 +1,135 @@
+"""A factor's part of a tile in shared memory: how it gets there, and how a subgroup loads its fragments.
+
+Comes in: a factor of a product in a kernel, and its `PanelLayout`. Goes out: `Panel`, which fills one of several slots
+while another is read. Where 16 bytes of the factor lie together they are copied past the registers; else elements are
+loaded, or computed, one by one, and stored as words once the slot is free.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import arith, memref
+
+from pykern.dialect.matrices import LANES, CopyAsyncOp, LoadMatricesOp
+from pykern.dialect.memory import SharedOp
+from pykern.passes.analysis.alignment import is_aligned
+from pykern.passes.codegen.device.matrix_layout import CHUNK, CHUNK_WORDS, PanelLayout
+from pykern.passes.codegen.device.product_space import ProductElements, ProductSpace, added, scaled, split
+from pykern.passes.ir.constants import constant
+from pykern.passes.kernels import index_constant
+
+
+def copies_chunks(elements: ProductElements, n: int, aligned: bool) -> bool:
+    """Whether all chunks of a factor lie together in memory, each from a multiple of 16 bytes on.
+
+    `aligned`: whether the program's arguments begin so.
+    """
+    product, array = elements.product, elements.points.collapsed[n]
+    if product.group.prologues[n] is not None or not (aligned and is_aligned(array)):
+        return False
+    fastest = (product.terms if product.lies_by_terms(n) else (product.rows, product.columns)[n])[-1]
+    *others, last = ir.MemRefType(array.type).get_strides_and_offset()[0]
+    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+    whole = product.space.lengths[fastest] % CHUNK == 0 and _last_group(product, n) == fastest
+    return whole and last == 1 and all(s != dynamic and s % CHUNK == 0 for s in others)
+
+
+def _last_group(product: ProductSpace, n: int) -> int:
+    """The group along which a factor's elements lie side by side."""
+    last = ir.AffineDimExpr(list(product.space.maps[n].results)[-1]).position
+    return next(k for k, group in enumerate(product.space.groups) if last in group)
+
+
+class Panel:
+    """One factor: 0 is the left one."""
+
+    def __init__(
+        self, elements: ProductElements, n: int, layout: PanelLayout, stages: int, items: int, copied: bool
+    ) -> None:
+        self.elements, self.n, self.layout, self.items, self.copied = elements, n, layout, items, copied
+        self.shared = SharedOp.create((stages * layout.words,), ir.IntegerType.get_signless(32))
+        self.unit = CHUNK_WORDS if copied else 1
+        """Words that a work-item fetches at once."""
+
+    def prepare(self, number: ir.Value, origin: ir.Value, own: ir.Value) -> None:
+        """What does not change from step to step.
+
+        `number`: the work-item; `origin`, `own`: the first line of the group, and that of the subgroup in it.
+        """
+        layout = self.layout
+        self.places = []
+        for part in range(layout.words // self.unit // self.items):
+            outer, inner = split(added(number, part * self.items), layout.row_words // self.unit)
+            word = scaled(inner, self.unit)
+            line, term = (outer, scaled(word, 2)) if layout.by_terms else (scaled(word, 2), outer)
+            self.places.append((added(origin, line), term, self._place(outer, word)))
+        self.lane = self._lane(number, own)
+
+    def _place(self, outer: ir.Value, word: ir.Value) -> ir.Value:
+        """`PanelLayout.word` of values."""
+        chunk, rest = split(word, CHUNK_WORDS)
+        return added(scaled(outer, self.layout.row_words), added(self._chunk(outer, chunk), rest))
+
+    def _chunk(self, outer: ir.Value, chunk: ir.Value) -> ir.Value:
+        """The first word of a chunk in its row."""
+        turn = split(split(outer, self.layout.shared_banks)[0], self.layout.permutations)[1]
+        return scaled(arith.XOrIOp(chunk, turn).result, CHUNK_WORDS)
+
+    def _lane(self, number: ir.Value, own: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """The row of shared memory, and the chunk in it, that the lane has of the first four matrices of the subgroup.
+
+        Of the left factor the second matrix has further lines, and the third further terms; of the right one the other
+        way round, as two of its fragments are loaded at once.
+        """
+        matrix, row = split(split(number, LANES)[1], 8)
+        second, first = split(matrix, 2)
+        lines, terms = (first, second) if self.n == 0 else (second, first)
+        outer, chunk = (lines, terms) if self.layout.by_terms else (terms, lines)
+        outer = added(row, scaled(outer, 8))
+        if self.layout.by_terms:
+            return added(outer, own), chunk
+        return outer, added(chunk, split(own, CHUNK)[0])
+
+    def begin(self, slot: ir.Value, begin: ir.Value) -> list[ir.Value]:
+        """Start to fetch the terms from `begin` on: into the slot, or into registers, which are given."""
+        loaded = []
+        for line, term, place in self.places:
+            term = added(begin, term)
+            if self.copied:
+                self._copy(line, term, added(scaled(slot, self.layout.words), place))
+                continue
+            by_terms = self.layout.by_terms
+            following = (line, added(term, 1)) if by_terms else (added(line, 1), term)
+            loaded.append(
+                _packed(self.elements.factor(self.n, line, term), self.elements.factor(self.n, *following))
+            )
+        return loaded
+
+    def _copy(self, line: ir.Value, term: ir.Value, place: ir.Value) -> None:
+        depth = index_constant(self.elements.product.count(self.elements.product.terms))
+        known = arith.CmpIOp(arith.CmpIPredicate.ult, term, depth).result
+        word = ir.IntegerType.get_signless(32)
+        count = arith.SelectOp(known, constant(word, 2 * CHUNK), constant(word, 0)).result
+        source, indices = self.elements.source(self.n, line, term, CHUNK)
+        CopyAsyncOp.create(count, self.shared, place, source, indices)
+
+    def finish(self, slot: ir.Value, loaded: list[ir.Value]) -> None:
+        """Store what `begin` has loaded."""
+        for word, (_, _, place) in zip(loaded, self.places, strict=False):
+            memref.StoreOp(word, self.shared, [added(scaled(slot, self.layout.words), place)])
+
+    def load(self, slot: ir.Value, line: int, term: int) -> list[ir.Value]:
+        """The lane's words of 16 lines and 16 terms, from these on in the subgroup's part."""
+        layout, (outer, chunk) = self.layout, self.lane
+        down, across = (line, term // CHUNK) if layout.by_terms else (term, line // CHUNK)
+        word = self._chunk(outer, added(chunk, across))  # rows eight apart have one order of chunks
+        place = added(scaled(outer, layout.row_words), word)
+        place = added(added(scaled(slot, layout.words), place), down * layout.row_words)
+        return LoadMatricesOp.create(self.shared, place, transposed=not layout.by_terms)
+
+
+def _packed(low: ir.Value, high: ir.Value) -> ir.Value:
+    """Two 16-bit floats as a word."""
+    half, word = ir.IntegerType.get_signless(16), ir.IntegerType.get_signless(32)
+    low, high = (arith.ExtUIOp(word, arith.BitcastOp(half, v).result).result for v in (low, high))
+    return arith.OrIOp(low, arith.ShLIOp(high, constant(word, 16)).result).result
