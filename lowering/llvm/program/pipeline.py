@@ -30,6 +30,7 @@ from pykern.passes.tensor.outline_launches import OutlineLaunches
 from pykern.passes.tensor.prepare_signature import PrepareSignature
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 from pykern.passes.tensor.read_transposed import ReadTransposed
+from pykern.passes.tensor.read_widened import ReadWidened
 from pykern.passes.tensor.separate_empties import SeparateEmpties
 from pykern.passes.tensor.separate_yields import SeparateYields
 
@@ -75,6 +76,7 @@ def tensor_pipeline(attention: bool = False) -> Pipeline:
             FoldFirstTile(),  # before attention is looked for: a running softmax becomes a plain one
             *outlined,
             ReadTransposed(),  # before fusion, which leaves what several ops read
+            ReadWidened(),  # the same
             AddFusionBarriers(),  # what would be computed many times over stays apart
             FuseLongChains(),  # before upstream's fusion, which is quadratic in a chain
             Upstream("func.func(linalg-fuse-elementwise-ops)"),

@@ -59,14 +59,15 @@ from pykern.passes.tensor.fresh_inserts import FreshInserts
 from pykern.passes.tensor.prepare_signature import PrepareSignature, integers
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 from pykern.passes.tensor.read_transposed import ReadTransposed
+from pykern.passes.tensor.read_widened import ReadWidened
 from pykern.passes.tensor.separate_empties import SeparateEmpties
 from pykern.passes.tensor.separate_yields import SeparateYields
 
 register(
     ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings, AddFusionBarriers,
     FoldFirstTile, LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches, ReadTransposed,
-    RemoveFusionBarriers, DestinationPassing, MultiBuffer, PlanMemory, SeparateEmpties, SeparateYields, SizeNests,
-    StatesInPlace, SwapBuffers,
+    ReadWidened, RemoveFusionBarriers, DestinationPassing, MultiBuffer, PlanMemory, SeparateEmpties, SeparateYields,
+    SizeNests, StatesInPlace, SwapBuffers,
 )  # fmt: skip
 
 EXPORTS = ("pk_run",)

@@ -30,6 +30,7 @@ from pykern.passes.autodiff.tensor.stencil import add_slices
 from pykern.passes.autodiff.tensor.sweep import backward, gated, gates_back
 from pykern.passes.autodiff.tensor.targets import Target, lookups, slices_of_one, targets
 from pykern.passes.autodiff.tensor.values import element, empty, full, is_tensor, sizes_of
+from pykern.passes.autodiff.tensor.wide_sums import is_short, narrowed, wide, widened
 from pykern.passes.ir.structured import Structured
 
 
@@ -115,18 +116,26 @@ class Adjoint:
         kinds: Sequence[str] | None = None,
     ) -> None:
         """Write the cotangents; they are added to what is known of them already."""
-        outputs, open = [], []
+        outputs, open, short = [], [], []
         for target, value in values:
             gate, known = self.gate(target), self.cotangents.gate(target.value)
             init = self.cotangents.take(target.value) if is_tensor(target.value) else None
             accumulate = init is not None or not target.map.is_permutation
             open.append(gate if init is None else gates.either(gate, known))
+            if sums := accumulate and is_short(target.value):
+                with builder.body:
+                    value = widened(value)
             if init is None:
                 init = self.start(target.value, accumulate)
+            elif sums:
+                init = wide(init)
+            short.append(sums)
             outputs.append(Output(init, map or target.map, value, accumulate))
-        for (target, _), gate, result in zip(values, open, builder.finish(outputs, kinds), strict=True):
+        results = builder.finish(outputs, kinds)
+        for (target, _), gate, sums, result in zip(values, open, short, results, strict=True):
             scalar = not is_tensor(target.value)
-            self.cotangents.add(target.value, tensor.extract(result, []) if scalar else result, gate)
+            total = narrowed(result, target.value) if sums else result
+            self.cotangents.add(target.value, tensor.extract(total, []) if scalar else total, gate)
 
     def gate(self, target: Target) -> MaybeGate:
         """The gate of a target: where it has a cotangent."""
@@ -161,6 +170,8 @@ class Adjoint:
     def start(self, value: ir.Value, accumulate: bool) -> ir.Value:
         if not is_tensor(value):
             return full([], element(value.type), 0.0)
+        if accumulate and is_short(value):
+            return full(sizes_of(self.scope.value(value)), ir.F32Type.get(), 0.0)
         return zero(value, self.scope) if accumulate else blank(value, self.scope)
 
 
