@@ -158,10 +158,10 @@ Grids, groups, subgroups, shared and private memory, barriers, shuffles, votes, 
 (`mma.sync`, dense, of f16, bf16, tf32, f64 and 8-bit integers; `ldmatrix`, `stmatrix`) and the rounding of every type
 are emulated, by the PTX that a GPU would get and through the driver's functions that a GPU would be launched by. Not
 emulated: time and caches, the order of memory between groups (they run one after the other), races in global memory,
-`ptxas` and encodings, asynchronous copies, `wgmma`, `pk.cuda_func`, and memory that another library owns. Approximate
-instructions give correctly rounded results; tensor cores add one product after the other in f32, where the order of a
-GPU is not specified. An access that is far enough outside to fall into another array is not found; `debug=True` finds
-it.
+`ptxas` and encodings, `wgmma`, `pk.cuda_func`, and memory that another library owns. Approximate instructions give
+correctly rounded results; tensor cores add one product after the other in f32, where the order of a GPU is not
+specified. Asynchronous copies (`cp.async`) are made at once, so that a wait that is missing is not found. An access
+that is far enough outside to fall into another array is not found; `debug=True` finds it.
 
 ## Limits that a driver does not tell
 

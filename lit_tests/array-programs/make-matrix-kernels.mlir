@@ -30,15 +30,15 @@
 // CHECK: memref.store {{.*}} : memref<33x40xf16>
 
 // Lines of the right factor are whole chunks of 16 bytes: where arrays begin at multiples of 16 bytes it is copied, past
-// the registers, two steps ahead. Those of the left one are not.
+// the registers. Those of the left one are not.
 // ALIGNED: func.func private @product_0
-// ALIGNED-COUNT-2: "kern.shared"() : () -> memref<1536xi32, #gpu.address_space<workgroup>>
-// ALIGNED-COUNT-2: "kern.commit_copies"
+// ALIGNED-COUNT-2: "kern.shared"() : () -> memref<1024xi32, #gpu.address_space<workgroup>>
+// ALIGNED: "kern.commit_copies"
 // ALIGNED: scf.for
-// ALIGNED-NEXT: "kern.wait_copies"() {pending = 1 : i32}
+// ALIGNED-NEXT: "kern.wait_copies"() {pending = 0 : i32}
 // ALIGNED-NEXT: "kern.barrier"
 // ALIGNED: memref.load %{{.*}} : memref<33x50xf16>
-// ALIGNED: "kern.copy_async"({{.*}}) : (i32, memref<1536xi32, #gpu.address_space<workgroup>>, index, memref<50x40xf16>, index, index) -> ()
+// ALIGNED: "kern.copy_async"({{.*}}) : (i32, memref<1024xi32, #gpu.address_space<workgroup>>, index, memref<50x40xf16>, index, index) -> ()
 // ALIGNED-NEXT: "kern.commit_copies"
 // ALIGNED: "kern.multiply_matrices"
 // ALIGNED: scf.yield

@@ -12,9 +12,7 @@ from pykern.passes.codegen.device.matrix_layout import CHUNK_WORDS, MatrixTile, 
 BANKS = 32
 LAYOUTS = [
     PanelLayout(lines, by_terms)
-    for lines, by_terms in itertools.product(
-        sorted({n for tile in MATRIX_TILES for n in tile[:2]}), (False, True)
-    )
+    for lines, by_terms in itertools.product([side for side, _, _ in MATRIX_TILES], (False, True))
 ]
 over_layouts = pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 
@@ -53,8 +51,8 @@ def test_words_that_a_subgroup_stores_lie_in_all_banks(layout):
         assert len({place % BANKS for place in every[first : first + BANKS]}) == BANKS
 
 
-@pytest.mark.parametrize("sizes", MATRIX_TILES)
-def test_slots_fit_in_what_code_may_ask_for(sizes):
-    tile = MatrixTile(*sizes)
-    words = sum(PanelLayout(lines, True).words for lines in (tile.rows, tile.columns))
-    assert tile.stages * words * 4 <= 48 * 1024
+@pytest.mark.parametrize("copied", [(True, True), (True, False)])
+@pytest.mark.parametrize("side", [side for side, _, _ in MATRIX_TILES])
+def test_slots_fit_in_what_code_may_ask_for(side, copied):
+    words = 2 * PanelLayout(side, True).words
+    assert MatrixTile.of_side(side, copied).slots * words * 4 <= 48 * 1024

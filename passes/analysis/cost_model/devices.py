@@ -16,10 +16,10 @@ PRODUCT_SIDE = 16
 """Work-items of a group along each side of a tile of a product."""
 PRODUCT_DEPTH = 16
 """Terms of a product that are in shared memory at a time."""
-MATRIX_TILES = ((128, 128, 2, 4, 3), (64, 64, 2, 2, 4), (32, 32, 2, 2, 4))
-"""Rows and columns of a tile that a group computes by instructions for small matrices, its subgroups along both, and
-how many times its factors lie in shared memory where they are copied ahead: 48 KiB at most. The first of which there
-are enough groups, else the last."""
+MATRIX_TILES = ((128, (2, 2, 3), (2, 4, 2)), (64, (2, 2, 4), (2, 2, 2)), (32, (2, 2, 4), (2, 2, 2)))
+"""Rows and columns of a tile that a group computes by instructions for small matrices: the first of which there are
+enough groups, else the last. Then subgroups along both, and how many slots factors have in shared memory, 48 KiB at
+most: where both factors are copied, and where work-items load elements, for which they need registers."""
 MATRIX_DEPTH = 32
 """Terms of such a product that are in shared memory at a time: two instructions deep."""
 FEWEST_TILED = 8

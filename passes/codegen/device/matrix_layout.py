@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pykern.dialect.matrices import LANES
-from pykern.passes.analysis.cost_model.devices import MATRIX_DEPTH
+from pykern.passes.analysis.cost_model.devices import MATRIX_DEPTH, MATRIX_TILES
 
 CHUNK_WORDS, CHUNK = LANES // 8, LANES // 4
 """Words of a chunk, and its elements of 16 bits. Eight chunks take all banks."""
@@ -19,13 +19,22 @@ CHUNK_WORDS, CHUNK = LANES // 8, LANES // 4
 
 @dataclass(frozen=True)
 class MatrixTile:
-    """What a group computes: rows and columns, the subgroups along both, and how often factors lie in shared memory."""
+    """What a group computes: a square of the result, with so many subgroups along rows and columns.
 
-    rows: int
-    columns: int
+    `slots`: how often its factors lie in shared memory. `copied`: which of them are copied there in chunks.
+    """
+
+    side: int
     row_subgroups: int
     column_subgroups: int
-    stages: int
+    slots: int
+    copied: tuple[bool, ...]
+
+    @classmethod
+    def of_side(cls, side: int, copied: tuple[bool, ...]) -> MatrixTile:
+        """The tile of the cost model."""
+        ahead, loaded = next(rest for each, *rest in MATRIX_TILES if each == side)
+        return cls(side, *(ahead if all(copied) else loaded), copied)
 
     @property
     def items(self) -> int:
@@ -34,12 +43,12 @@ class MatrixTile:
     @property
     def own_rows(self) -> int:
         """Rows of a subgroup."""
-        return self.rows // self.row_subgroups
+        return self.side // self.row_subgroups
 
     @property
     def own_columns(self) -> int:
         """Columns of a subgroup."""
-        return self.columns // self.column_subgroups
+        return self.side // self.column_subgroups
 
 
 @dataclass(frozen=True)

@@ -13,18 +13,19 @@ from mlir.dialects import arith, memref
 from pykern.dialect.matrices import LANES, CopyAsyncOp, LoadMatricesOp
 from pykern.dialect.memory import SharedOp
 from pykern.passes.analysis.alignment import is_aligned
-from pykern.passes.codegen.device.matrix_layout import CHUNK, CHUNK_WORDS, PanelLayout
+from pykern.passes.analysis.cost_model.devices import MATRIX_DEPTH
+from pykern.passes.codegen.device.matrix_layout import CHUNK, CHUNK_WORDS, MatrixTile, PanelLayout
 from pykern.passes.codegen.device.product_space import ProductElements, ProductSpace, added, scaled, split
 from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import index_constant
 
 
-def copies_chunks(elements: ProductElements, n: int, aligned: bool) -> bool:
+def copies_chunks(product: ProductSpace, n: int, aligned: bool) -> bool:
     """Whether all chunks of a factor lie together in memory, each from a multiple of 16 bytes on.
 
     `aligned`: whether the program's arguments begin so.
     """
-    product, array = elements.product, elements.points.collapsed[n]
+    array = product.space.op.operands[n]
     if product.group.prologues[n] is not None or not (aligned and is_aligned(array)):
         return False
     fastest = (product.terms if product.lies_by_terms(n) else (product.rows, product.columns)[n])[-1]
@@ -44,11 +45,13 @@ class Panel:
     """One factor: 0 is the left one."""
 
     def __init__(
-        self, elements: ProductElements, n: int, layout: PanelLayout, stages: int, items: int, copied: bool
+        self, elements: ProductElements, n: int, layout: PanelLayout, tile: MatrixTile, slots: int
     ) -> None:
-        self.elements, self.n, self.layout, self.items, self.copied = elements, n, layout, items, copied
-        self.shared = SharedOp.create((stages * layout.words,), ir.IntegerType.get_signless(32))
-        self.unit = CHUNK_WORDS if copied else 1
+        self.elements, self.n, self.layout = elements, n, layout
+        self.items, self.copied = tile.items, tile.copied[n]
+        self.shared = SharedOp.create((slots * layout.words,), ir.IntegerType.get_signless(32))
+        self.line_count = elements.product.count((elements.product.rows, elements.product.columns)[n])
+        self.unit = CHUNK_WORDS if self.copied else 1
         """Words that a work-item fetches at once."""
 
     def prepare(self, number: ir.Value, origin: ir.Value, own: ir.Value) -> None:
@@ -92,26 +95,34 @@ class Panel:
 
     def begin(self, slot: ir.Value, begin: ir.Value) -> list[ir.Value]:
         """Start to fetch the terms from `begin` on: into the slot, or into registers, which are given."""
+        if self.copied:
+            self._copy(slot, begin)
+            return []
         loaded = []
-        for line, term, place in self.places:
+        for line, term, _ in self.places:
             term = added(begin, term)
-            if self.copied:
-                self._copy(line, term, added(scaled(slot, self.layout.words), place))
-                continue
-            by_terms = self.layout.by_terms
-            following = (line, added(term, 1)) if by_terms else (added(line, 1), term)
+            following = (line, added(term, 1)) if self.layout.by_terms else (added(line, 1), term)
             loaded.append(
                 _packed(self.elements.factor(self.n, line, term), self.elements.factor(self.n, *following))
             )
         return loaded
 
-    def _copy(self, line: ir.Value, term: ir.Value, place: ir.Value) -> None:
-        depth = index_constant(self.elements.product.count(self.elements.product.terms))
-        known = arith.CmpIOp(arith.CmpIPredicate.ult, term, depth).result
-        word = ir.IntegerType.get_signless(32)
-        count = arith.SelectOp(known, constant(word, 2 * CHUNK), constant(word, 0)).result
-        source, indices = self.elements.source(self.n, line, term, CHUNK)
-        CopyAsyncOp.create(count, self.shared, place, source, indices)
+    def _copy(self, slot: ir.Value, begin: ir.Value) -> None:
+        """Beyond the last line the last ones are copied again, and beyond the last term zeros."""
+        depth, in_chunk = self.elements.product.count(self.elements.product.terms), self.layout.by_terms
+        whole_steps = depth % MATRIX_DEPTH == 0
+        if whole_steps:  # the whole group asks once
+            count, begin = _bytes_before(begin, depth), _at_most(begin, depth - MATRIX_DEPTH)
+        for line, term, place in self.places:
+            term = added(begin, term)
+            if not whole_steps:
+                count, term = _bytes_before(term, depth), _at_most(term, depth - (CHUNK if in_chunk else 1))
+            if self.line_count % self.layout.lines:
+                line = _at_most(line, self.line_count - (1 if in_chunk else CHUNK))
+            source, indices = self.elements.source(self.n, line, term)
+            CopyAsyncOp.create(
+                count, self.shared, added(scaled(slot, self.layout.words), place), source, indices
+            )
 
     def finish(self, slot: ir.Value, loaded: list[ir.Value]) -> None:
         """Store what `begin` has loaded."""
@@ -126,6 +137,17 @@ class Panel:
         place = added(scaled(outer, layout.row_words), word)
         place = added(added(scaled(slot, layout.words), place), down * layout.row_words)
         return LoadMatricesOp.create(self.shared, place, transposed=not layout.by_terms)
+
+
+def _bytes_before(term: ir.Value, depth: int) -> ir.Value:
+    """The bytes of a chunk that are there: all before the last term, none behind."""
+    word = ir.IntegerType.get_signless(32)
+    known = arith.CmpIOp(arith.CmpIPredicate.ult, term, index_constant(depth)).result
+    return arith.SelectOp(known, constant(word, 2 * CHUNK), constant(word, 0)).result
+
+
+def _at_most(value: ir.Value, most: int) -> ir.Value:
+    return arith.MinUIOp(value, index_constant(most)).result
 
 
 def _packed(low: ir.Value, high: ir.Value) -> ir.Value:

@@ -26,7 +26,7 @@ from pykern.dialect.matrices import (
 from pykern.dialect.memory import BarrierOp
 from pykern.passes.analysis.cost_model.devices import MATRIX_DEPTH
 from pykern.passes.codegen.device.matrix_layout import MatrixTile, PanelLayout
-from pykern.passes.codegen.device.matrix_panel import Panel, copies_chunks
+from pykern.passes.codegen.device.matrix_panel import Panel
 from pykern.passes.codegen.device.product_space import ProductElements, added, scaled, split
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.structured import element_types
@@ -44,33 +44,22 @@ def why_not(op: ir.Operation, unit: str) -> str | None:
 
 
 class MatrixProduct:
-    """The kernel. `aligned`: whether the program's arguments begin at multiples of 16 bytes."""
+    """The kernel."""
 
-    def __init__(self, elements: ProductElements, tile: MatrixTile, aligned: bool) -> None:
+    def __init__(self, elements: ProductElements, tile: MatrixTile) -> None:
         self.elements, self.product, self.tile = elements, elements.product, tile
         self.fragments = tile.own_rows // ROWS, tile.own_columns // COLUMNS
         self.element = element_types(elements.points.operands)[0]
         self.steps = -(-self.product.count(self.product.terms) // MATRIX_DEPTH)
-        copied = [copies_chunks(elements, n, aligned) for n in (0, 1)]
-        self.copies = any(copied)
-        self.stages = min(tile.stages if self.copies else 2, self.steps + 1)
-        self.panels = [
-            Panel(
-                elements,
-                n,
-                PanelLayout(lines, self.product.lies_by_terms(n)),
-                self.stages,
-                tile.items,
-                copied[n],
-            )
-            for n, lines in enumerate((tile.rows, tile.columns))
-        ]
+        self.copies, self.slots = any(tile.copied), min(tile.slots, self.steps + 1)
+        layouts = [PanelLayout(tile.side, self.product.lies_by_terms(n)) for n in (0, 1)]
+        self.panels = [Panel(elements, n, layout, tile, self.slots) for n, layout in enumerate(layouts)]
 
     def emit(self) -> None:
         tile = self.tile
         number = LocalIdOp.create(2)
         self.elements.place(self.product.batch, GlobalIdOp.create(0))
-        origins = scaled(GroupIdOp.create(1), tile.rows), scaled(GroupIdOp.create(2), tile.columns)
+        origins = scaled(GroupIdOp.create(1), tile.side), scaled(GroupIdOp.create(2), tile.side)
         subgroup, lane = split(number, LANES)
         down, across = split(subgroup, tile.column_subgroups)
         own = scaled(down, tile.own_rows), scaled(across, tile.own_columns)
@@ -81,7 +70,7 @@ class MatrixProduct:
 
     def _loop(self) -> list[ir.Value]:
         """The sums of a lane, over all terms."""
-        ahead, first = self.stages - 1, index_constant(0)
+        ahead, first = self.slots - 1, index_constant(0)
         for stage in range(ahead):
             self._finish(
                 index_constant(stage),
@@ -93,7 +82,7 @@ class MatrixProduct:
         with ir.InsertionPoint(loop.body):
             slot, *sums = loop.inner_iter_args
             if self.copies:
-                WaitCopiesOp.create(self.stages - 2)
+                WaitCopiesOp.create(self.slots - 2)
             BarrierOp.create()  # the slot is filled, and everybody has read the one before it
             free = _next(slot, 0, -1, ahead)
             begun = self._begin(free, added(loop.induction_variable, ahead * MATRIX_DEPTH))

@@ -96,16 +96,10 @@ class ProductElements:
         value = self._made(n)
         return arith.SelectOp(known, value, constant(value.type, 0)).result
 
-    def source(self, n: int, line: ir.Value, term: ir.Value, length: int) -> tuple[ir.Value, list[ir.Value]]:
-        """Where `length` elements of a factor lie side by side from a row or column and a term on: memory, indices.
-
-        Beyond the edges it is where the last ones lie.
-        """
-        product, groups = self.product, (self.product.rows, self.product.columns)[n]
-        by_terms = product.lies_by_terms(n)
-        for at, every, whole in ((line, groups, not by_terms), (term, product.terms, by_terms)):
-            last = product.count(every) - (length if whole else 1)
-            self.place(every, arith.MinUIOp(at, index_constant(last)).result)
+    def source(self, n: int, line: ir.Value, term: ir.Value) -> tuple[ir.Value, list[ir.Value]]:
+        """Where an element of a factor lies: memory and indices."""
+        self.place((self.product.rows, self.product.columns)[n], line)
+        self.place(self.product.terms, term)
         return self.points.operands[n], self.points.indices(n)
 
     def _made(self, n: int) -> ir.Value:

@@ -15,6 +15,7 @@ from pykern.passes.analysis.space import ungrouped
 from pykern.passes.codegen.device.fma_product import FmaProduct
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.matrix_layout import MatrixTile
+from pykern.passes.codegen.device.matrix_panel import copies_chunks
 from pykern.passes.codegen.device.matrix_product import MatrixProduct, why_not
 from pykern.passes.codegen.device.product_space import ProductElements, ProductSpace, product_of
 from pykern.passes.fusion.contraction import FactorReads, contraction_group
@@ -31,19 +32,15 @@ def launch_product(place: KernelContext, product: ProductSpace, start: ir.Value 
 
 
 def _by_matrices(place: KernelContext, product: ProductSpace, start: ir.Value | None) -> list[ir.Operation]:
-    candidates = [MatrixTile(*each) for each in MATRIX_TILES]
-    tile = next(
-        (t for t in candidates if _groups(product, t.rows, t.columns) >= FEWEST_GROUPS), candidates[-1]
-    )
-    tiles = _tiles(product, tile.rows, tile.columns)
+    sides = [each for each, _, _ in MATRIX_TILES]
+    side = next((each for each in sides if _groups(product, each, each) >= FEWEST_GROUPS), sides[-1])
+    tiles = _tiles(product, side, side)
     product = _grouped(product, tiles, start)
-    remark(
-        product.space.op,
-        f"the product uses tensor cores, in tiles of {tile.rows} rows and {tile.columns} columns",
-    )
+    tile = MatrixTile.of_side(side, tuple(copies_chunks(product, n, place.aligned) for n in (0, 1)))
+    remark(product.space.op, f"the product uses tensor cores, in tiles of {side} rows and columns")
     ndrange = product.count(product.batch), tiles[0], tiles[1] * tile.items
     with Kernel(place, product.space.op, ndrange, (1, 1, tile.items)) as kernel:
-        MatrixProduct(ProductElements(kernel, product, start), tile, place.aligned).emit()
+        MatrixProduct(ProductElements(kernel, product, start), tile).emit()
     return product.group.operations
 
 

@@ -16,10 +16,10 @@ _ORDERS = "weak relaxed acquire release acq_rel cta gpu sys cluster volatile"
 _READ, _VECTOR, _WRITE, _UPDATE = "read", "vector", "write", "update"
 
 
-def host_address(t: Values, one: Instruction, operand: str, nbytes: int, access: str) -> str:
-    """The host's pointer of an access, which is checked."""
+def host_address(t: Values, one: Instruction, operand: str, nbytes: int, access: str, space: str = "") -> str:
+    """The host's pointer of an access, which is checked; `space` where the instruction names two."""
     base, _, offset = operand.strip("[]").partition("+")
-    space = next((m for m in one.modifiers if m in SPACES), "generic").replace("const", "global")
+    space = space or next((m for m in one.modifiers if m in SPACES), "generic").replace("const", "global")
     value = t.bits(base, 64)
     if offset:
         value = t.value(f"add i64 {value}, {int(offset)}")

@@ -154,7 +154,8 @@ class Program:
         if kind == RACE:
             other = words["fault_other"]
             return f"with {f'work-item number {other - 1}' if other < 1 << 15 else 'several others'} of the group"
-        if "shared" in one.modifiers or kind == UNWRITTEN:
+        copied_from = "global" in one.modifiers and address >= words["arena"]  # a copy has two addresses
+        if ("shared" in one.modifiers and not copied_from) or kind == UNWRITTEN:
             return f"at byte {address} of {words['shared_bytes']} of shared memory"
         return "" if "local" in one.modifiers else self.text.memory.described(address)
 

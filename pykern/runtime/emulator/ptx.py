@@ -30,6 +30,7 @@ NO_RESULT = frozenset(
         "trap",
         "call",
         "stmatrix",
+        "cp",
     }
 )
 """Instructions whose first operand is read, or is no register."""

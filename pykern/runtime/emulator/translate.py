@@ -10,13 +10,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pykern.runtime.emulator import accesses, arithmetic, conversions, functions, integers, moves, waits
+from pykern.runtime.emulator import (
+    accesses,
+    arithmetic,
+    async_copies,
+    conversions,
+    functions,
+    integers,
+    moves,
+    waits,
+)
 from pykern.runtime.emulator.liveness import live_after_waits
 from pykern.runtime.emulator.opcodes import rule_of
 from pykern.runtime.emulator.operands import Values
 from pykern.runtime.emulator.ptx import LEAVING, Function, Instruction, Module, UnknownPtx
 
-RULES = (accesses, arithmetic, conversions, functions, integers, moves)
+RULES = (accesses, arithmetic, async_copies, conversions, functions, integers, moves)
 """Modules that register rules."""
 
 

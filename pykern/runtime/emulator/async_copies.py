@@ -1,0 +1,31 @@
+"""Copies from global to shared memory while the thread goes on, `cp.async`, which are made at once.
+
+Comes in: an `Instruction`. Goes out: LLVM IR. Bytes that are not read are zeros in shared memory. As copies are done
+when they are asked for, there is nothing to wait for: a wait that is missing is not found.
+"""
+
+from __future__ import annotations
+
+from pykern.runtime.emulator.accesses import host_address
+from pykern.runtime.emulator.opcodes import opcode
+from pykern.runtime.emulator.operands import Values
+from pykern.runtime.emulator.ptx import Instruction, UnknownPtx
+
+
+@opcode("cp", "async ca cg shared global commit_group wait_group wait_all")
+def copy(t: Values, one: Instruction) -> None:
+    """`cp.async` with the size in bytes, and, where fewer are read, how many."""
+    if "async" not in one.modifiers:
+        raise UnknownPtx(f"the instruction {one.name}")
+    if {"commit_group", "wait_group", "wait_all"} & set(one.modifiers):
+        return
+    target, source, size, *read = one.operands
+    nbytes, width = int(size), 8 * int(size)
+    given = t.bits(read[0], 32) if read else str(nbytes)
+    place = host_address(t, one, target, nbytes, "write", "shared")
+    t.store(f"i{width}", "0", place)
+    with t.when(t.value(f"icmp ne i32 {given}, 0")):
+        held = t.load(f"i{width}", host_address(t, one, source, nbytes, "read", "global"))
+        missing = t.resized(t.value(f"sub i32 {width}, {t.value(f'mul i32 {given}, 8')}"), 32, width)
+        mask = t.value(f"lshr i{width} -1, {missing}")
+        t.store(f"i{width}", t.value(f"and i{width} {held}, {mask}"), place)
