@@ -13,6 +13,7 @@ from tests.project.tree import imports, is_in, modules
 TABLE = "pykern.passes.analysis.cost_model"
 COEFFICIENTS = "pykern.passes.arithmetic.vector_math"
 FACTS = {
+    ("pykern.passes.analysis.alignment", "BYTES"): "what the widest access takes",
     ("pykern.passes.autodiff.rules.digamma", "_SERIES"): "coefficients",
     ("pykern.passes.autodiff.rules.digamma", "_STEPS"): "belongs to the coefficients",
     ("pykern.passes.autodiff.tensor.bounds", "_SLT"): "numbers of predicates",
