@@ -103,6 +103,15 @@ def test_the_largest_tiles(rng, device, k, transposed):
 
 
 @pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@pytest.mark.parametrize(("m", "n"), [(1160, 600), (300, 1200), (1024, 512)])
+def test_bands_of_tiles_cover_the_result(rng, device, m, n):
+    """Bands of eight tiles, the last one of fewer; each tile once."""
+    a, b = factors(rng, m, n, 16, np.float16)
+    have = product(pk.asarray(a, device=device), pk.asarray(b, device=device)).numpy()
+    np.testing.assert_allclose(have, np.matmul(*wide(a, b)), rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
 def test_parts_of_arrays_are_copied_where_they_are_aligned(rng, device):
     a, b = factors(rng, 72, 80, 88, np.float16)
 

@@ -24,7 +24,7 @@ from pykern.dialect.matrices import (
     WaitCopiesOp,
 )
 from pykern.dialect.memory import BarrierOp
-from pykern.passes.analysis.cost_model.devices import MATRIX_DEPTH
+from pykern.passes.analysis.cost_model.devices import MATRIX_BAND, MATRIX_DEPTH
 from pykern.passes.codegen.device.matrix_layout import MatrixTile, PanelLayout
 from pykern.passes.codegen.device.matrix_panel import Panel
 from pykern.passes.codegen.device.product_space import ProductElements, added, scaled, split
@@ -59,7 +59,7 @@ class MatrixProduct:
         tile = self.tile
         number = LocalIdOp.create(2)
         self.elements.place(self.product.batch, GlobalIdOp.create(0))
-        origins = scaled(GroupIdOp.create(1), tile.side), scaled(GroupIdOp.create(2), tile.side)
+        origins = [scaled(place, tile.side) for place in self._place()]
         subgroup, lane = split(number, LANES)
         down, across = split(subgroup, tile.column_subgroups)
         own = scaled(down, tile.own_rows), scaled(across, tile.own_columns)
@@ -67,6 +67,23 @@ class MatrixProduct:
             panel.prepare(number, origin, mine)
         sums = self._loop()
         self._store(sums, [added(*each) for each in zip(origins, own, strict=True)], lane)
+
+    def _place(self) -> tuple[ir.Value, ir.Value]:
+        """The group's tile, by rows and columns.
+
+        Groups that run at the same time take tiles of a few rows after one another, so that what they read of both
+        factors stays in the cache that all share.
+        """
+        rows, columns = (
+            -(-self.product.count(g) // self.tile.side) for g in (self.product.rows, self.product.columns)
+        )
+        number = added(scaled(GroupIdOp.create(1), columns), GroupIdOp.create(2))
+        band, inside = split(number, MATRIX_BAND * columns)
+        first = scaled(band, MATRIX_BAND)
+        left = arith.SubIOp(index_constant(rows), first).result
+        height = arith.MinUIOp(left, index_constant(MATRIX_BAND)).result
+        column, row = arith.DivUIOp(inside, height).result, arith.RemUIOp(inside, height).result
+        return added(first, row), column
 
     def _loop(self) -> list[ir.Value]:
         """The sums of a lane, over all terms."""
