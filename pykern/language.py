@@ -436,6 +436,7 @@ _NUMPY = {
 _NUMPY |= {
     n: n for n in (
         "sum", "prod", "mean", "var", "std", "max", "min", "any", "all", "argmax", "argmin", "dot", "matmul", "outer",
+        "cumsum", "cumprod",
         "transpose", "swapaxes", "reshape", "ravel", "expand_dims", "squeeze", "broadcast_to", "flip", "concatenate",
         "stack", "pad", "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like",
         "arange", "eye", "copy",

@@ -41,7 +41,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "In kernels: values": (
         "cast", "where", "minimum", "maximum", "clamp", "cdiv", "popcount", "clz", "unroll", "print",
     ),
-    "Whole arrays: reductions": ("sum", "prod", "mean", "var", "std", "max", "min", "any", "all", "argmax", "argmin"),
+    "Whole arrays: reductions": ("sum", "prod", "mean", "var", "std", "max", "min", "any", "all", "argmax", "argmin",
+                               "cumsum", "cumprod"),
     "Whole arrays: products": ("dot", "matmul", "outer"),
     "Whole arrays: shapes": (
         "transpose", "swapaxes", "reshape", "ravel", "expand_dims", "squeeze", "broadcast_to", "flip",

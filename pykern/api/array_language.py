@@ -167,6 +167,22 @@ def argmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 @_builtin
+def cumsum(x: Any, axis: Any = None) -> Any:
+    """The sums of the elements up to each one along `axis`, in their order; without an axis, of the flattened array.
+
+    Integers of fewer than 64 bits, and booleans, add up in 64 bits; f16 and bf16 add up in f32 where a program is
+    compiled, and each result is rounded.
+    """
+    return _numpy().cumsum(x, axis=axis)
+
+
+@_builtin
+def cumprod(x: Any, axis: Any = None) -> Any:
+    """The products of the elements up to each one along `axis`; types as in `cumsum`."""
+    return _numpy().cumprod(x, axis=axis)
+
+
+@_builtin
 def dot(a: Any, b: Any) -> Any:
     """The last axis of `a` against the last but one of `b` (the only one of a vector)."""
     return _numpy().dot(a, b)

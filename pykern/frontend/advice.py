@@ -120,7 +120,7 @@ _DERIVATIVES = ("grad", "value_and_grad", "vjp", "jvp", "hvp", "autodiff")
 _IN_PROGRAMS = {
     "einsum": "write it with @, swapaxes and sums over axes",
     "tensordot": "write it with @, swapaxes and reshape",
-    **dict.fromkeys(("cumsum", "cumprod", "accumulate"), "write a loop: for i in pk.range(n)"),
+    "accumulate": "write pk.cumsum, pk.cumprod, or a loop: for i in pk.range(n)",
     **dict.fromkeys(
         ("sort", "argsort", "unique", "median", "percentile"), "do this with NumPy, outside of the program"
     ),

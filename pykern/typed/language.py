@@ -13,6 +13,8 @@ from pykern.api.array_language import argmin as argmin
 from pykern.api.array_language import broadcast_to as broadcast_to
 from pykern.api.array_language import concatenate as concatenate
 from pykern.api.array_language import copy as copy
+from pykern.api.array_language import cumprod as cumprod
+from pykern.api.array_language import cumsum as cumsum
 from pykern.api.array_language import dot as dot
 from pykern.api.array_language import empty as empty
 from pykern.api.array_language import empty_like as empty_like

@@ -105,6 +105,16 @@ def axes(t: ProgramTranslator, node: ast.AST, value: Value, rank: int) -> tuple[
     return tuple(chosen)
 
 
+def one_axis(t: ProgramTranslator, node: ast.AST, function: str, value: Value, rank: int) -> int:
+    """The one axis that a function goes along."""
+    found = axes(t, node, value, rank)
+    if len(found) != 1:
+        raise t.type_error(
+            node, f"`{function}` goes along one axis, not {len(found)}", "give one axis, or none at all"
+        )
+    return found[0]
+
+
 def dtype(t: ProgramTranslator, node: ast.AST, value: Value, default: DType) -> DType:
     """A dtype of fixed width; Python's int, float and bool mean NumPy's."""
     if isinstance(value, NoneValue):

@@ -17,6 +17,7 @@ from pykern.frontend.program import (
     gradients,
     new_arrays,
     reductions,
+    scans,
     shaping,
     structures,
     tiles,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
 
 METHODS = {
-    *reductions.NAMES, "dot", "transpose", "swapaxes", "reshape", "ravel", "squeeze", "copy",
+    *reductions.NAMES, *scans.NAMES, "dot", "transpose", "swapaxes", "reshape", "ravel", "squeeze", "copy",
     "flatten", "astype", "item", "clip", "round", "fill",
 }  # fmt: skip
 _COUNTS = ("popcount", "clz")
@@ -39,6 +40,7 @@ def known_names() -> list[str]:
     """The functions that array programs know."""
     tables = (
         reductions.NAMES,
+        scans.NAMES,
         contractions.NAMES,
         shaping.HANDLERS,
         new_arrays.HANDLERS,
@@ -68,6 +70,8 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
         if name == "sum" and len(args) == 1 and isinstance(args[0], TupleValue):
             return _python_sum(t, node, args[0].items)
         return reductions.call(t, node, name, args, keywords)
+    if name in scans.NAMES:
+        return scans.call(t, node, name, args, keywords)
     if name in contractions.NAMES:
         return contractions.call(t, node, name, args, keywords)
     if name in structures.NAMES:

@@ -225,9 +225,10 @@ def _refuse_nothing(
 def _arg(t: ProgramTranslator, node: ast.AST, name: str, x: Cell, axis: Value, keepdims: bool) -> Cell:
     """The first place of the extreme; the first NaN where there is one."""
     rank = len(x.shape)
-    axes = arguments.axes(t, node, axis, rank)
+    flat = isinstance(axis, NoneValue)
+    axes = (*range(rank),) if flat else (arguments.one_axis(t, node, name, axis, rank),)
     source = x
-    if len(axes) != 1 or rank == 0:  # no axis: the place in the flattened array
+    if flat and rank != 1:  # the place in the flattened array
         source = Cell(x.dtype, (x.size,), reshape(x.ssa, x.dtype, x.shape, (x.size,)))
     along = axes[0] if source is x else 0
     _refuse_nothing(t, node, name, source, (along,), False)
