@@ -64,7 +64,7 @@ def test_factors_of_products_are_converted_where_they_are_read(rng, device, dtyp
     np.testing.assert_allclose(run(weighted, device, x, w), x.astype(np.float64) @ w, rtol=1e-5)
     target = pk.runtime.registry.info(device).target
     stages = weighted.lower(x, w, target=target).stages
-    kernels = next(s.text for s in stages if s.name == "kern-make-kernels")
+    kernels = next(s.text for s in stages if s.name.startswith("kern-make-kernels"))
     assert "kern.shared" in kernels  # a tile of each factor
     assert kernels.count('"kern.launch"') == 1
 
@@ -533,7 +533,7 @@ def test_stages_for_every_target(target):
     lowered = softmax.lower(pk.spec((50, 100), pk.f32), target=target)
     names = [stage.name for stage in lowered.stages]
     first = next(n for n, name in enumerate(names) if name.startswith("kern-flatten-memory"))
-    assert names.index("kern-make-kernels") < first
+    assert next(n for n, name in enumerate(names) if name.startswith("kern-make-kernels")) < first
     compiled = lowered.compile()
     assert compiled.binary and compiled.resources["kernels"] >= 1
     if "spirv" not in target:

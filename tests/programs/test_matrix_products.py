@@ -60,6 +60,7 @@ def bound(a, b):
 
 @over_gpus
 @over_types
+@pytest.mark.sweep("dtype", "device")
 @pytest.mark.parametrize(("m", "n", "k"), SIZES)
 def test_programs_loops_and_tiles_add_in_f32(rng, device, dtype, m, n, k):
     a, b = factors(rng, m, n, k, dtype)
@@ -76,6 +77,7 @@ def test_programs_loops_and_tiles_add_in_f32(rng, device, dtype, m, n, k):
 
 @pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
 @over_types
+@pytest.mark.sweep("dtype")
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
 def test_before_and_after_products(rng, device, dtype, function):
     names = {
@@ -86,6 +88,7 @@ def test_before_and_after_products(rng, device, dtype, function):
 
 
 @pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [72, 73])
 @pytest.mark.parametrize("transposed", [False, True])
 def test_the_largest_tiles(rng, device, k, transposed):
@@ -103,7 +106,9 @@ def test_the_largest_tiles(rng, device, k, transposed):
 
 
 @pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
-@pytest.mark.parametrize(("m", "n"), [(1160, 600), (300, 1200), (1024, 512)])
+@pytest.mark.parametrize(
+    ("m", "n"), [(1160, 600), pytest.param(300, 1200, marks=pytest.mark.slow), (1024, 512)]
+)
 def test_bands_of_tiles_cover_the_result(rng, device, m, n):
     """Bands of eight tiles, the last one of fewer; each tile once."""
     a, b = factors(rng, m, n, 16, np.float16)
