@@ -84,3 +84,33 @@ func.func @program.written(%x: memref<40xf32>) attributes {kern.program} {
   }
   return
 }
+
+// -----
+
+#one = affine_map<(i) -> (i)>
+
+// A stencil reads three parts of one array, which is passed once: devices bind few buffers.
+// CHECK-LABEL: func.func @program.parts(
+// CHECK-NOT: memref.subview
+// CHECK: func.call @parts_0(%{{.*}}, %arg0) : (memref<62xf32>, memref<64xf32>)
+// CHECK: func.func private @parts_0(%[[OUT:.*]]: memref<62xf32>, %[[WHOLE:.*]]: memref<64xf32>)
+// CHECK: %[[I:.*]] = "kern.global_id"()
+// CHECK: memref.load %[[WHOLE]][%[[I]]]
+// CHECK: %[[SECOND:.*]] = arith.addi %[[I]], %c1
+// CHECK: memref.load %[[WHOLE]][%[[SECOND]]]
+// CHECK: %[[THIRD:.*]] = arith.addi %[[I]], %c2
+// CHECK: memref.load %[[WHOLE]][%[[THIRD]]]
+func.func @program.parts(%x: memref<64xf32>, %y: memref<62xf32>) attributes {kern.program} {
+  %a = memref.subview %x[0] [62] [1] : memref<64xf32> to memref<62xf32, strided<[1]>>
+  %b = memref.subview %x[1] [62] [1] : memref<64xf32> to memref<62xf32, strided<[1], offset: 1>>
+  %c = memref.subview %x[2] [62] [1] : memref<64xf32> to memref<62xf32, strided<[1], offset: 2>>
+  linalg.generic {indexing_maps = [#one, #one, #one, #one], iterator_types = ["parallel"]}
+      ins(%a, %b, %c : memref<62xf32, strided<[1]>>, memref<62xf32, strided<[1], offset: 1>>, memref<62xf32, strided<[1], offset: 2>>)
+      outs(%y : memref<62xf32>) {
+  ^bb0(%l: f32, %m: f32, %r: f32, %out: f32):
+    %lm = arith.addf %l, %m : f32
+    %sum = arith.addf %lm, %r : f32
+    linalg.yield %sum : f32
+  }
+  return
+}

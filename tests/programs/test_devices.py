@@ -561,3 +561,23 @@ def test_the_command_compiles_programs(tmp_path, capsys, target):
     assert main([*command, "--asm"]) == 0
     text = capsys.readouterr().out
     assert "kern_twice_0" in text
+
+
+@pk.jit
+def sum_of_many_parts(x):
+    total = pk.zeros(x.shape[1:], x.dtype)
+    for k in range(x.shape[0]):
+        total = total + x[k] * x[k - 1]
+    x[1:-1] = x[:-2] - x[2:]
+    return total
+
+
+def test_many_parts_of_an_array_are_one_buffer(pk_device, rng):
+    """Vulkan and WebGPU bind about 30 buffers, and forty parts of one array are one of them."""
+    x = rng.standard_normal((40, 53)).astype("f4")
+    given = pk.asarray(x.copy(), device=pk_device)
+    found = sum_of_many_parts(given)
+    np.testing.assert_allclose(np.asarray(found), (x * np.roll(x, 1, 0)).sum(0), rtol=1e-4, atol=1e-5)
+    expected = x.copy()
+    expected[1:-1] = x[:-2] - x[2:]
+    np.testing.assert_array_equal(np.asarray(given), expected)

@@ -89,6 +89,7 @@ class Kernel:
         if error[0] is not None:
             return
         self._drop_unused()
+        self._pass_once()
         update_type(self.function)
         with ir.InsertionPoint(self.op), self.op.location:
             LaunchOp.create(self.symbol, self.passed, self.ndrange, workgroup=self.workgroup)
@@ -98,6 +99,26 @@ class Kernel:
             if not list(self.block.arguments[number].uses):
                 self.block.erase_argument(number)
                 del self.passed[number]
+
+    def _pass_once(self) -> None:
+        """Arrays of which the kernel takes several parts are passed whole: devices bind few buffers."""
+        parts: dict[ir.Value, list[int]] = {}
+        for number, value in enumerate(self.passed):
+            owner = defining(value)
+            if owner is not None and owner.name == "memref.subview" and len(owner.operands) == 1:
+                parts.setdefault(owner.operands[0], []).append(number)
+        several = {
+            whole: numbers for whole, numbers in parts.items() if len(numbers) > 1 or whole in self.passed
+        }
+        for whole, numbers in several.items():
+            inside = self.known.get(whole) or self.block.add_argument(whole.type, self.op.location)
+            if whole not in self.passed:
+                self.passed.append(whole)
+            with ir.InsertionPoint.at_block_begin(self.block), self.op.location:
+                for number in numbers:
+                    made = clone(self.passed[number].owner, lambda _, inside=inside: inside)
+                    self.block.arguments[number].replace_all_uses_with(made.results[0])
+        self._drop_unused()
 
     def zero(self) -> ir.Value:
         """Where loops begin. In a kernel of one work-item it is the work-item's number: where nothing depends on

@@ -15,12 +15,12 @@ from pykern.passes.codegen.device.copies import copy_to_generic, generic_copy, i
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.reductions import launch_generic
 from pykern.passes.codegen.device.row_kernels import ROWS, launch_rows
-from pykern.passes.framework import Pass
+from pykern.passes.framework import Pass, Upstream, run_pass
 from pykern.passes.fusion.contraction import with_makers_last
 from pykern.passes.fusion.rows import groups
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.values import made_by
-from pykern.passes.kernels import identity, named, programs
+from pykern.passes.kernels import identity, kernels, named, programs
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class MakeKernels(Pass):
             _generics(place)
             for store in named(program, "memref.store"):
                 _store(place, store)
+        if any(named(kernel, "memref.subview") for kernel in kernels(module)):
+            run_pass(Upstream("func.func(fold-memref-alias-ops),lower-affine,canonicalize,cse"), module)
 
 
 def _generics(place: KernelContext) -> None:
