@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.data.program_source import ProgramSource
-from pykern.program.arguments import describe
 from pykern.program.kinds import order_of
-from pykern.tuning.tune import Search
+from pykern.tuning.programs import ProgramChoices
+from pykern.tuning.search import Search
 
 RNG = np.random.default_rng(11)
 
@@ -168,9 +167,7 @@ def test_captured_in_a_graph():
 
 def test_tuned():
     a, b = stored((48, 40), (1, 0)), stored((40, 56), (1, 0))
-    arguments = describe([("a", a), ("b", b)], {}, permuted=("a", "b"))
-    function = product.captured()[0]
-    search = Search(ProgramSource(function, tuple(arguments.parameters)), arguments.values, ("a", "b"), 0.2)
+    search = Search(ProgramChoices.of(product, (a, b), {}), 0.2)
     assert search.run().seconds > 0
     np.testing.assert_allclose(search.expected[0], a @ b, rtol=1e-12)
     assert pk.tune(product, a, b, seconds=0.1).seconds > 0
