@@ -15,12 +15,12 @@
 // CHECK: memref.store %[[VALUE]], %[[X]][%[[AT]]]
 // SMALL-LABEL: func.func @matrix
 // SMALL-SAME: (%[[X:.*]]: memref<?xf32>, %{{.*}}: i64, %[[M:.*]]: i64, %{{.*}}: i64)
-// SMALL: %[[WIDTH:.*]] = arith.index_cast %[[M]] {kern.range = array<i64: 0, 2147483647>}
+// SMALL: %[[WIDTH:.*]] = arith.index_cast %[[M]] {kern.range = array<i64: 0, 2147481600>}
 // SMALL: %[[I:.*]] = arith.index_cast %{{.*}} : index to i32
 // SMALL: %[[STRIDE:.*]] = arith.index_cast %[[WIDTH]] : index to i32
-// SMALL: %[[ROW:.*]] = arith.muli %[[I]], %[[STRIDE]] : i32
+// SMALL: %[[ROW:.*]] = arith.muli %[[I]], %[[STRIDE]] overflow<nsw> : i32
 // SMALL: %[[J:.*]] = arith.index_cast %{{.*}} : index to i32
-// SMALL: %[[AT:.*]] = arith.addi %[[ROW]], %[[J]] : i32
+// SMALL: %[[AT:.*]] = arith.addi %[[ROW]], %[[J]] overflow<nsw> : i32
 // SMALL: %[[PLACE:.*]] = arith.index_cast %[[AT]] : i32 to index
 // SMALL: memref.store %{{.*}}, %[[X]][%[[PLACE]]]
 // WORDS-LABEL: func.func @matrix
@@ -79,5 +79,27 @@ func.func @copies(%a: memref<?x?xf16>, %i: index) attributes {kern.kernel, kern.
   %shared = "kern.shared"() : () -> memref<512xi32, #gpu.address_space<workgroup>>
   "kern.copy_async"(%count, %shared, %i, %a, %i, %i) : (i32, memref<512xi32, #gpu.address_space<workgroup>>, index, memref<?x?xf16>, index, index) -> ()
   %w:4 = "kern.load_matrices"(%shared, %i) {transposed = false} : (memref<512xi32, #gpu.address_space<workgroup>>, index) -> (i32, i32, i32, i32)
+  return
+}
+
+// Neighbours share what comes before the constants of their indices. The sum before a row is added may be outside of the
+// array and wrap; a few columns more lead nowhere.
+
+// SMALL-LABEL: func.func @neighbours
+// SMALL: %[[ROW:.*]] = arith.muli %{{.*}}, %[[STRIDE:.*]] : i32
+// SMALL: %[[HERE:.*]] = arith.addi %[[ROW]], %{{.*}} : i32
+// SMALL: %[[AT:.*]] = arith.subi %[[HERE]], %[[STRIDE]] : i32
+// SMALL: %[[NEXT:.*]] = arith.addi %[[AT]], %c2_i32 overflow<nsw> : i32
+// SMALL: %[[PLACE:.*]] = arith.index_cast %[[NEXT]] : i32 to index
+// SMALL: memref.load %{{.*}}[%[[PLACE]]]
+func.func @neighbours(%x: memref<?x?xf32>) attributes {kern.kernel, kern.plain, kern.rank = 2 : i64} {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %i = gpu.thread_id y
+  %j = gpu.thread_id x
+  %above = arith.subi %i, %c1 : index
+  %right = arith.addi %j, %c2 : index
+  %value = memref.load %x[%above, %right] : memref<?x?xf32>
+  memref.store %value, %x[%i, %j] : memref<?x?xf32>
   return
 }

@@ -1,11 +1,16 @@
 // RUN: %pykern-opt %s --kern-place-work-items --canonicalize --cse | FileCheck %s
 // RUN: %pykern-opt %s --kern-place-work-items=small=true --canonicalize --cse | FileCheck %s --check-prefix=SMALL
+// RUN: %pykern-opt %s '--kern-place-work-items=small=true long-rows=true' --canonicalize --cse | FileCheck %s --check-prefix=LONG
 
 // The last dimension runs along x; the words of the launch follow the arguments: counts, then first groups.
 
 // SMALL-LABEL: func.func @open
-// SMALL: %[[BX:.*]] = gpu.block_id x {kern.range = array<i64: 0, 2147483647>}
-// SMALL: arith.addi %[[BX]], %{{.*}} {kern.range = array<i64: 0, 2147483647>}
+// SMALL: %[[BX:.*]] = gpu.block_id x {kern.range = array<i64: 0, 33554431>}
+// SMALL: arith.addi %[[BX]], %{{.*}} {kern.range = array<i64: 0, 33554431>}
+// Along x such a device is never given a part of a launch.
+// LONG-LABEL: func.func @open
+// LONG: %[[BX:.*]] = gpu.block_id x
+// LONG-NOT: arith.addi %[[BX]], %arg
 // CHECK-LABEL: func.func @open
 // CHECK-SAME: (%[[X:.*]]: memref<?x?xf32>, %[[N:.*]]: index, %[[M:.*]]: index, %[[FX:.*]]: index, %[[FY:.*]]: index)
 // CHECK-SAME: kern.workgroup = array<i64: 4, 64>

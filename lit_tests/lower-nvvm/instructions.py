@@ -111,3 +111,47 @@ show(
     target="nvvm:sm_90a+small",
     ndrange=("n", "m"),
 )
+
+
+@pk.kernel(workgroup=256, fastmath=True)
+def rows(out, x):
+    row, here = pk.group_index(), pk.local_index()
+    largest = pk.f32(0)
+    total = pk.f32(0)
+    for k in range(here, x.shape[1], 256):
+        largest = max(largest, x[row, k])
+    for k in range(here, x.shape[1], 256):
+        total += pk.exp(x[row, k])
+    out[row, here] = largest + total
+
+
+# A loop over a row counts in 32 bits and is unrolled: its loads are steps from one address. A maximum is one
+# instruction, and a function needs no scaling of subnormals.
+# CHECK-LABEL: .visible .entry kern_rows(
+# CHECK: max.NaN.ftz.f32
+# CHECK: ld.global.nc.b32 %r{{[0-9]+}}, [%[[A:rd[0-9]+]]+1024];
+# CHECK: max.NaN.ftz.f32
+# CHECK: ld.global.nc.b32 %r{{[0-9]+}}, [%[[A]]+15360];
+# CHECK: ex2.approx.ftz.f32
+show(rows, pk.spec((None, None), pk.f32), pk.spec((None, None), pk.f32), target="nvvm:sm_80+aligned+small")
+
+
+@pk.kernel
+def inner(out, x):
+    i, j = pk.index()
+    if 0 < i < x.shape[0] - 1:
+        out[i, j] = x[i - 1, j] + x[i + 1, j]
+
+
+# One branch for the launch's guard and the kernel's; a launch of this kind is not cut along x.
+# CHECK-LABEL: .visible .entry kern_inner(
+# CHECK-COUNT-1: bra
+# CHECK-NOT: bra
+# CHECK: ret;
+show(
+    inner,
+    pk.spec((None, None), pk.f32),
+    pk.spec((None, None), pk.f32),
+    ndrange=("n", "m"),
+    target="nvvm:sm_80+small",
+)

@@ -14,13 +14,14 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.data.abi import GRID_AXES, grid_axes
+from pykern.data.abi import GRID_AXES, SMALL_COUNT, SMALL_STEP, grid_axes
 from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.gpu.integer_elements import IntegerElement, word_of
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.values import made_by
 from pykern.passes.ir.word_conversions import from_word
 from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import (
@@ -33,7 +34,6 @@ from pykern.passes.kernels import (
     replace,
 )
 
-SMALL = 1 << 31
 ADDRESS = "memref.extract_aligned_pointer_as_index"
 
 
@@ -83,6 +83,8 @@ class _Flat:
     words: bool = False
     """Kept in words that atomics change, see `integer_elements`."""
     small: bool = False
+    dense: bool = False
+    """Whether no stride is negative: then no sum on the way to a position is larger than it."""
 
 
 class _Flattener:
@@ -143,7 +145,7 @@ class _Flattener:
         return count if self.options.small and added else 0
 
     def _small_slots(self) -> int:
-        """How many of these are from 0 to 2**31: not the first group of an axis that several dimensions share."""
+        """How many of these are at most `SMALL_COUNT`: not the first group of an axis that several dimensions share."""
         count = self._launch_slots()
         return count - (count > 2 * GRID_AXES)
 
@@ -162,7 +164,7 @@ class _Flattener:
         """The next slot, an index; the launch's own are not negative, but for strides."""
         made = arith.IndexCastOp(ir.IndexType.get(), self._slot()).result
         if self.options.small:
-            made.owner.operation.attributes[kern.RANGE] = ir.DenseI64ArrayAttr.get([least, SMALL - 1])
+            made.owner.operation.attributes[kern.RANGE] = ir.DenseI64ArrayAttr.get([least, SMALL_COUNT])
         return made
 
     def _stored_as(self, element: ir.Type, words: bool) -> ir.Type:
@@ -175,7 +177,7 @@ class _Flattener:
         return given if ir.ShapedType.is_dynamic_size(known) else index_constant(known)
 
     def _stride(self, known: int) -> ir.Value:
-        given = self._index(-SMALL)
+        given = self._index(-SMALL_COUNT)
         return given if known == ir.ShapedType.get_dynamic_stride_or_offset() else index_constant(known)
 
     def _array(self, argument: ir.Value, bits: bool, with_lengths: bool) -> _Flat:
@@ -192,7 +194,7 @@ class _Flattener:
         )
         if not with_lengths:
             strides = _static_strides(kind.shape)
-        return _Flat(memory, offset, lengths, strides, kind.element_type, bits, self.options.small)
+        return _Flat(memory, offset, lengths, strides, kind.element_type, bits, self.options.small, dense)
 
     def _buffer(self, op: ir.Operation, bits: bool) -> None:
         """Shared and private memory, of rank 1 and with elements that memory has."""
@@ -268,25 +270,57 @@ def _position(flat: _Flat, indices: list[ir.Value]) -> ir.Value:
         return _small_position(flat, indices)  # else there is nothing to gain
     place = flat.offset
     for index, stride in zip(indices, flat.strides, strict=True):
-        one = kernels.is_constant(stride) == 1
-        term = index if one else arith.MulIOp(index, stride).result
+        term = index if _is_one(stride) else arith.MulIOp(index, stride).result
         place = term if place is None else arith.AddIOp(place, term).result
     return index_constant(0) if place is None else place
 
 
 def _small_position(flat: _Flat, indices: list[ir.Value]) -> ir.Value:
-    """The low 32 bits decide: the position of an element that is there is what they say, with its sign."""
-    i32 = ir.IntegerType.get_signless(32)
+    """The low 32 bits decide: the position of an element that is there is what they say, with its sign.
+
+    Constants in indices (``x[i + 1, j - 1]``) are added last, so that neighbours share what comes before them.
+    """
+    i32, i_none = ir.IntegerType.get_signless(32), arith.IntegerOverflowFlags.none
+    split = [_constant_part(index) for index in indices]
+    far = any(number for (_, number), stride in zip(split, flat.strides, strict=True) if not _is_one(stride))
+    fits = arith.IntegerOverflowFlags.nsw if flat.dense and not far else i_none
 
     def low(value: ir.Value) -> ir.Value:
         return arith.IndexCastOp(i32, value).result
 
+    def times(value: ir.Value, stride: ir.Value) -> ir.Value:
+        return value if _is_one(stride) else arith.MulIOp(value, low(stride), overflowFlags=fits).result
+
+    def plus(place: ir.Value | None, term: ir.Value, flags: arith.IntegerOverflowFlags = fits) -> ir.Value:
+        return term if place is None else arith.AddIOp(place, term, overflowFlags=flags).result
+
     place = None if flat.offset is None else low(flat.offset)
-    for index, stride in zip(indices, flat.strides, strict=True):
-        one = kernels.is_constant(stride) == 1
-        term = low(index) if one else arith.MulIOp(low(index), low(stride)).result
-        place = term if place is None else arith.AddIOp(place, term).result
+    for (index, _), stride in zip(split, flat.strides, strict=True):
+        place = plus(place, times(low(index), stride))
+    near = 0
+    for (_, number), stride in zip(split, flat.strides, strict=True):
+        if _is_one(stride):
+            near += number
+        elif number:
+            place = plus(place, times(arith.ConstantOp(i32, number).result, stride))
+    if near:
+        last = arith.IntegerOverflowFlags.nsw if abs(near) < SMALL_STEP and flat.dense else i_none
+        place = plus(place, arith.ConstantOp(i32, near).result, last)
     return index_constant(0) if place is None else arith.IndexCastOp(ir.IndexType.get(), place).result
+
+
+def _constant_part(index: ir.Value) -> tuple[ir.Value, int]:
+    """An index as a value and a number that is added to it."""
+    made = made_by(index, "arith.addi", "arith.subi")
+    if made is not None:
+        number = kernels.is_constant(made.operands[1])
+        if number is not None and abs(number) < SMALL_COUNT:
+            return made.operands[0], number if made.name == "arith.addi" else -number
+    return index, 0
+
+
+def _is_one(stride: ir.Value) -> bool:
+    return kernels.is_constant(stride) == 1
 
 
 def _load(op: ir.Operation, flat: _Flat) -> None:

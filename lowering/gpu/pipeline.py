@@ -10,12 +10,14 @@ from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.flat_memory import FlattenMemory
 from pykern.lowering.gpu.intrinsics import CallIntrinsics
 from pykern.lowering.gpu.limits import CheckLimits
+from pykern.lowering.gpu.merge_guards import MergeGuards
 from pykern.lowering.gpu.outline import OutlineKernels
 from pykern.lowering.gpu.pointers import LowerToPointers
 from pykern.lowering.gpu.reports import LowerDeviceReports
 from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.subgroups import LowerSubgroups
 from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes
+from pykern.lowering.gpu.unroll_loops import UnrollLoops
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
 from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
@@ -72,6 +74,7 @@ def pointer_pipeline(
         FlattenMemory(float_atomics=True, atomic_width=8, small=place.small),
         limits,  # flat: shared memory is counted
         Upstream("lower-affine,canonicalize,cse"),  # kernels of array programs have positions as maps
+        MergeGuards(),  # lengths are numbers now
         RANGES,
         NarrowIndices(versions=False, everywhere=True),  # while indices are arith
         WIDER_FLOATS,
@@ -81,6 +84,7 @@ def pointer_pipeline(
         ExpandIntegerPower(),
         Upstream("arith-expand"),  # divisions that round up or down
         pointers,  # last look at kern ops
+        UnrollLoops(),  # while loops are loops, and loads are as many as they will be
         CallIntrinsics(),  # before the conversion to nvvm, whose square root is inexact
         OutlineKernels(),
     )

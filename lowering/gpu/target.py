@@ -12,18 +12,21 @@ from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.flat_memory import FlattenMemory
 from pykern.lowering.gpu.intrinsics import CallIntrinsics
 from pykern.lowering.gpu.limits import CheckLimits
+from pykern.lowering.gpu.merge_guards import MergeGuards
 from pykern.lowering.gpu.outline import OutlineKernels
 from pykern.lowering.gpu.pointers import BUFFER_ALIGNMENT, LowerToPointers
 from pykern.lowering.gpu.reports import LowerDeviceReports
 from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.subgroups import LowerSubgroups
 from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes, tape_use
+from pykern.lowering.gpu.unroll_loops import BoundCounters, UnrollLoops
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.passes import kernels
 from pykern.passes.kernels import find, named
 from pykern.passes.registry import register
 
 register(
+    BoundCounters,
     CallIntrinsics,
     CheckLimits,
     FlattenMemory,
@@ -32,10 +35,12 @@ register(
     LowerDeviceTapes,
     LowerSubgroups,
     LowerToPointers,
+    MergeGuards,
     OutlineKernels,
     PlaceTapes,
     PlaceWorkItems,
     SplitGuards,
+    UnrollLoops,
 )
 
 

@@ -40,10 +40,12 @@ class PlaceWorkItems(Pass):
     subgroup_size: int = 32
     small: bool = False
     """Whether the numbers of all work-items and groups, those of a last group that is not full too, fit in 31 bits."""
+    long_rows: bool = False
+    """Whether the device takes as many groups along x as 31 bits count: a small launch is never cut there."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
-            _place(kernel, self.subgroup_size, self.small)
+            _place(kernel, self.subgroup_size, self.small, self.long_rows)
 
 
 def default_group(rank: int) -> tuple[int, ...]:
@@ -61,7 +63,7 @@ class _Slots:
     first: list[ir.Value]
 
 
-def _place(kernel: ir.Operation, subgroup_size: int, small: bool) -> None:
+def _place(kernel: ir.Operation, subgroup_size: int, small: bool, long_rows: bool) -> None:
     rank = kernels.rank(kernel)
     grid = Grid(kernels.integers(kernel, kern.WORKGROUP) or default_group(rank))
     kernel.attributes[kern.WORKGROUP] = ir.DenseI64ArrayAttr.get(list(grid.size))
@@ -71,6 +73,8 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool) -> None:
     with ir.InsertionPoint(body[0]), kernel.location:
         if known is not None:
             slots.counts = [index_constant(n) for n in known]
+        if small and long_rows and kern.TAPE not in kernel.attributes:
+            slots.first[0] = index_constant(0)
         sizes = [index_constant(n) for n in grid.size]
         groups = [arith.CeilDivUIOp(c, s).result for c, s in zip(slots.counts, sizes, strict=True)]
         local, group = _positions(grid, sizes, groups, slots, known, small)
@@ -159,8 +163,9 @@ def _positions(
         block = built_in("block_id", axis)
         number = arith.AddIOp(block, first).result
         if small and len(grid.dimensions(axis)) == 1:  # groups of several dimensions may be more
-            _within(block, SMALL)
-            _within(number, SMALL)
+            (dim,) = grid.dimensions(axis)
+            _within(block, SMALL // grid.size[dim])  # so that a group's number times its size fits as well
+            _within(number, SMALL // grid.size[dim])
         if known is not None:
             count = math.prod(-(-known[d] // grid.size[d]) for d in grid.dimensions(axis))
             _within(number, count)

@@ -6,6 +6,7 @@ nothing, and each copy is vectorised, unrolled and given its scalar ends anew: h
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -66,9 +67,18 @@ class AnnotateBranches(Pass):
         """No op is another one now."""
 
     def run(self, module: ir.Module) -> None:
-        for function in module.body.operations:
+        for function in _functions(module.body):
             for block in [block for region in function.regions for block in region]:
                 end = block.operations[-1].operation  # where branches stand: other ops are not looked at
                 if ON_LOOPS in end.attributes:
                     end.attributes[ON_BRANCHES] = end.attributes[ON_LOOPS]
                     del end.attributes[ON_LOOPS]
+
+
+def _functions(block: ir.Block) -> Iterator[ir.Operation]:
+    """The functions of a module, and those of modules for devices inside of it."""
+    for op in block.operations:
+        if op.operation.name == "gpu.module":
+            yield from _functions(op.regions[0].blocks[0])
+        else:
+            yield op.operation

@@ -38,6 +38,8 @@ class Chip:
     """Bytes of shared memory that the system takes from each group."""
     redux: bool = True
     """Whether integers are reduced over a subgroup in one instruction."""
+    extremes: bool = True
+    """Whether a maximum of f32 that hands NaN on is one instruction."""
     dtypes: tuple[str, ...] = DTYPES
     float_atomics: tuple[str, ...] = ("f16", "f32", "f64")
     """Types that are added atomically in one instruction; others take a loop of compare and exchange."""
@@ -56,7 +58,7 @@ def _kib(n: int) -> int:
 
 _BF16_TOO = ("f16", "bf16", "f32", "f64")
 _CHIPS = (
-    Chip("sm_75", 63, 32, 16, _kib(64), _kib(64), reserved=0, redux=False, matrix_unit=""),
+    Chip("sm_75", 63, 32, 16, _kib(64), _kib(64), reserved=0, redux=False, extremes=False, matrix_unit=""),
     Chip("sm_80", 70, 64, 32, _kib(164), _kib(163)),
     Chip("sm_86", 71, 48, 16, _kib(100), _kib(99)),
     Chip("sm_89", 78, 48, 24, _kib(100), _kib(99)),

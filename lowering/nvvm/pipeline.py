@@ -6,8 +6,11 @@ from pykern.lowering.gpu.limits import CheckLimits
 from pykern.lowering.gpu.pipeline import pointer_pipeline
 from pykern.lowering.gpu.pointers import BUFFER_ALIGNMENT, LowerToPointers
 from pykern.lowering.gpu.subgroups import LowerSubgroups
+from pykern.lowering.gpu.unroll_loops import BoundCounters
 from pykern.lowering.gpu.work_items import PlaceWorkItems
+from pykern.lowering.llvm.loops import AnnotateBranches
 from pykern.lowering.nvvm.chips import MAX_DEPTH, MAX_GROUP, STATIC_SHARED, SUBGROUP, Chip
+from pykern.lowering.nvvm.instructions import CallExtremes, FlushSubnormals
 from pykern.lowering.nvvm.library import CallLibdevice
 from pykern.lowering.nvvm.matrices import LowerMatrices
 from pykern.lowering.nvvm.options import NvvmOptions
@@ -17,12 +20,13 @@ from pykern.passes.framework import Pipeline, Upstream, is_careful
 def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
     """From work-items to a gpu.module in the llvm and nvvm dialects."""
     pointers = pointer_pipeline(
-        PlaceWorkItems(subgroup_size=SUBGROUP, small=options.small),
+        PlaceWorkItems(subgroup_size=SUBGROUP, small=options.small, long_rows=True),
         LowerSubgroups(subgroup_size=SUBGROUP, redux=chip.redux),
         CheckLimits(chip.name, MAX_GROUP, MAX_DEPTH, STATIC_SHARED),
         (
             CallLibdevice(),  # CUDA's own functions: at most 4 ulp in f32, 2 in f64
             LowerMatrices(),
+            *((CallExtremes(),) if chip.extremes else ()),
         ),
         LowerToPointers(aligned=BUFFER_ALIGNMENT if options.aligned else 0),
     )
@@ -30,10 +34,14 @@ def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
     return pointers + Pipeline(
         (
             Upstream(f"nvvm-attach-target{{chip={chip.name} features=+ptx{chip.ptx} O={level}}}"),
+            Upstream("gpu.module(convert-scf-to-cf)"),
+            BoundCounters(),  # loops are branches, and sums still sums of arith
             Upstream(
-                "gpu.module(convert-scf-to-cf,"
+                "gpu.module("
                 "convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=true index-bitwidth=64},canonicalize,cse)"
             ),
             Upstream("convert-nvvm-to-llvm,reconcile-unrealized-casts"),
+            FlushSubnormals(),
+            AnnotateBranches(),  # where the translation looks for annotations
         )
     )

@@ -6,7 +6,9 @@ from pykern.lowering.gpu.limits import CheckLimits
 from pykern.lowering.gpu.pipeline import pointer_pipeline
 from pykern.lowering.gpu.pointers import BUFFER_ALIGNMENT, LowerToPointers
 from pykern.lowering.gpu.subgroups import LowerSubgroups
+from pykern.lowering.gpu.unroll_loops import BoundCounters
 from pykern.lowering.gpu.work_items import PlaceWorkItems
+from pykern.lowering.llvm.loops import AnnotateBranches
 from pykern.lowering.rocdl.attributes import DescribeKernels
 from pykern.lowering.rocdl.chips import MAX_GROUP, Chip
 from pykern.lowering.rocdl.options import RocdlOptions
@@ -22,7 +24,7 @@ PRIVATE = 5
 def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
     """From work-items to a gpu.module in the llvm and rocdl dialects."""
     pointers = pointer_pipeline(
-        PlaceWorkItems(subgroup_size=chip.subgroup_size, small=options.small),
+        PlaceWorkItems(subgroup_size=chip.subgroup_size, small=options.small, long_rows=True),
         LowerSubgroups(subgroup_size=chip.subgroup_size),
         CheckLimits(chip.name, MAX_GROUP, MAX_GROUP, chip.shared),
         (
@@ -34,11 +36,14 @@ def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
     )
     return pointers + Pipeline(
         (
+            Upstream("gpu.module(convert-scf-to-cf)"),
+            BoundCounters(),  # loops are branches, and sums still sums of arith
             Upstream(
-                f"gpu.module(convert-scf-to-cf,convert-gpu-to-rocdl{{chipset={chip.name} runtime=HIP "
+                f"gpu.module(convert-gpu-to-rocdl{{chipset={chip.name} runtime=HIP "
                 "use-bare-ptr-memref-call-conv=true index-bitwidth=64},canonicalize,cse)"
             ),
             Upstream("reconcile-unrealized-casts"),
+            AnnotateBranches(),  # where the translation looks for annotations
             DescribeKernels(),  # what the backend is to know of kernels and atomics
         )
     )

@@ -17,6 +17,13 @@ def leave_alone(loop: ir.Operation) -> None:
     loop.attributes["llvm.loop_annotation"] = ir.Attribute.parse(_ALONE)
 
 
+def unroll(loop: ir.Operation, count: int) -> None:
+    """Tell LLVM to write so many iterations of a loop one after the other."""
+    loop.attributes["llvm.loop_annotation"] = ir.Attribute.parse(
+        f"#llvm.loop_annotation<unroll = <count = {count} : i32>>"
+    )
+
+
 class Counted:
     """`with Counted(lower, upper, step) as i`: an scf.for whose body is what is emitted inside."""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import arith
+from mlir.dialects import arith, scf
 
 from pykern.passes.analysis.integer_ranges import I32, Interval, Ranges, width
 from pykern.passes.framework import Pass
@@ -40,7 +40,7 @@ class NarrowIndices(Pass):
     In:  arith on index and i64, with scf loops around it.
     Out: conversions of 64-bit integers to floats take an i32 where the operand fits, and what leads
          to it is i32 as far as it fits. With `versions`, loops whose sizes are known at launch only
-         come in two versions. With `everywhere`, compares and addresses are narrow as well.
+         come in two versions. With `everywhere`, compares, addresses and the counters of loops are narrow as well.
     """
 
     name: ClassVar[str] = "kern-narrow-indices"
@@ -64,6 +64,8 @@ class NarrowIndices(Pass):
                 narrowing.compare(op)
             for op in find(module.operation, lambda op: op.name.startswith("arith.")):
                 narrowing.extend(op)
+            for op in reversed(find(module.operation, lambda op: op.name == "scf.for")):
+                narrowing.count(op)
         if not narrowing.has_changed:
             return False
         for function in module.body.operations:
@@ -134,10 +136,38 @@ class Narrowing:
             wide = cast(kind, twin).result
         op.results[0].replace_all_uses_with(wide)
 
+    def count(self, loop: ir.Operation) -> None:
+        """Count a loop in 32 bits, where its bounds fit and no step leads beyond them."""
+        bounds = list(loop.operands)[:3]
+        if not self._fits(*bounds) or not self._counts_in(I32, *bounds) or "unsignedCmp" in loop.attributes:
+            return
+        block = loop.regions[0].blocks[0]
+        with ir.InsertionPoint(loop), loop.location:
+            made = scf.ForOp(*map(self._twin, bounds), list(loop.operands)[3:])
+        for name in loop.attributes.keys():  # noqa: SIM118
+            made.operation.attributes[name] = loop.attributes[name]
+        with ir.InsertionPoint(made.body), loop.location:
+            counter = arith.IndexCastOp(ir.IndexType.get(), made.induction_variable).result
+            if counter.type != bounds[0].type:
+                counter = arith.ExtSIOp(bounds[0].type, made.induction_variable).result
+        for old, new in zip(block.arguments, [counter, *made.inner_iter_args], strict=True):
+            old.replace_all_uses_with(new)
+        for op in list(block.operations):
+            made.body.append(op)
+        for old, new in zip(loop.results, made.results, strict=True):
+            old.replace_all_uses_with(new)
+        loop.erase()
+        self.has_changed = True
+
     # -- what may be narrowed -------------------------------------------------------------------
 
     def _fits(self, *values: ir.Value) -> bool:
         return all(width(v.type) == 64 and self.ranges.of(v).inside(I32) for v in values)
+
+    def _counts_in(self, whole: Interval, lower: ir.Value, upper: ir.Value, step: ir.Value) -> bool:
+        """Whether the sum that ends the loop is in the range, too."""
+        steps, last = self.ranges.of(step), self.ranges.of(upper).high - 1
+        return steps.low >= 1 and last + steps.high <= whole.high
 
     def _is_nonnegative(self, *values: ir.Value) -> bool:
         return all(self.ranges.of(v).is_nonnegative for v in values)

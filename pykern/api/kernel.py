@@ -178,9 +178,9 @@ def kernel(
     numbers; ``"races"`` runs the work-items one by one in plain Python, on the CPU, and raises `DataRace` where two of
     them access an element with no order between them. A launch on the CPU that takes longer than `timeout` seconds
     is ended: `TimedOut` at the line of the loop that ran; its arrays are then partly written.
-    `fastmath` lets sums be reordered and divisions become products; NaN and infinities keep their
-    meaning. Without it only ``a * b + c`` may be contracted. A `workgroup` or `ndrange` given here
-    is static: launches may leave it out, and another one is a `LaunchError`.
+    `fastmath` lets sums be reordered and divisions become products, and GPUs take subnormal f32 for zero;
+    NaN and infinities keep their meaning. Without it only ``a * b + c`` may be contracted. A `workgroup` or
+    `ndrange` given here is static: launches may leave it out, and another one is a `LaunchError`.
     """
     if function is None:
         return functools.partial(

@@ -293,8 +293,10 @@ def array_slots(rank: int, strided: bool) -> int:
 # besides.
 
 GRID_AXES = 3
-SMALL_COUNT = (1 << 31) - (1 << 11)
-"""Work-items of a dimension for which the numbers of all, those of a partial last group too, fit in 31 bits."""
+SMALL_STEP = 1 << 11
+SMALL_COUNT = (1 << 31) - SMALL_STEP
+"""Work-items of a dimension, or elements of an array, whose numbers fit in 31 bits together with what is counted
+beyond them, up to `SMALL_STEP`: a partial last group, or the step with which a loop ends."""
 
 
 def grid_axes(rank: int) -> int:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 _NUMBERS = (float, int, bool)
 ADDRESSED = ("nvvm", "rocdl")
 ALIGNMENT = 16
-SMALL = 1 << 31
 
 
 def known_kind(
@@ -130,7 +129,7 @@ def facts(array: Array) -> tuple[bool, bool]:
         address = array.memory.address + array.offset
         aligned = bool(array.memory.address) and address % ALIGNMENT == 0
         # Devices without addresses count from the start of the memory, others from the first element.
-        array._facts = aligned, max(high, array.offset - low) // array.itemsize < SMALL
+        array._facts = aligned, max(high, array.offset - low) // array.itemsize < SMALL_COUNT
     return array._facts
 
 

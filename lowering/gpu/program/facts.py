@@ -17,8 +17,6 @@ from pykern.data.target import Target
 from pykern.passes.analysis.alignment import OWN_MEMORY, is_aligned
 from pykern.passes.kernels import named
 
-POSITIONS = 1 << 31
-
 
 def targets(program: ir.Operation, target: Target) -> dict[str, Target]:
     """The target of each kernel, by symbol."""
@@ -36,7 +34,7 @@ def _is_small(program: ir.Operation) -> bool:
     counts = [n for launch in named(program, "kern.launch") for n in launch.opview.ndrange]
     values = [*program.regions[0].blocks[0].arguments, *_made(program)]
     kinds = [ir.MemRefType(v.type) for v in values if isinstance(v.type, ir.MemRefType)]
-    lengths = all(kind.has_static_shape and math.prod(kind.shape) < POSITIONS for kind in kinds)
+    lengths = all(kind.has_static_shape and math.prod(kind.shape) <= SMALL_COUNT for kind in kinds)
     return lengths and all(n <= SMALL_COUNT for n in counts)
 
 

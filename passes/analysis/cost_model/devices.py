@@ -42,3 +42,7 @@ FEWEST_SCATTERED = 256
 """Values below which one work-item adds them up in order."""
 SUBGROUP_ITEMS = 32
 """Work-items of a subgroup where a device does not say."""
+MOST_UNROLLED = 16
+"""Iterations of a work-item's loop over memory that are written one after the other."""
+UNROLLED_OPERATIONS = 256
+"""Operations that an unrolled body has at most: what is longer needs registers that hide less than they cost."""
