@@ -7,6 +7,9 @@ import sys
 
 import pytest
 
+from pykern.lowering.nvvm.disassembly import disassembler
+from pykern.lowering.nvvm.ptxas import ptxas
+from pykern.pytest_plugin import need_package
 from tests.project.programs import attempt, run
 from tests.project.tree import ROOT
 
@@ -46,3 +49,18 @@ def test_nothing_is_timed_where_no_test_passes(device, tmp_path):
     assert status == 1
     assert "nothing is timed" in errors
     assert "GB/s" not in output
+
+
+@pytest.mark.slow
+def test_instructions_beside_cuda(tmp_path):
+    """A whole kernel, and a loop that is found by its line in both sources."""
+    need_package("cuda.bindings")
+    if ptxas() is None or disassembler() is None:
+        pytest.skip("ptxas or nvdisasm: not installed (the extra cuda)")
+    program = ROOT / "benchmarks" / "gpu_code.py"
+    for row, loops in (("saxpy", [""]), ("rmsnorm", ["squares", "write"])):
+        file = tmp_path / f"{row}.json"
+        run(sys.executable, program, "--only", row, "--json", file, cwd=tmp_path)
+        found = json.loads(file.read_text())["rows"]
+        assert [each["loop"] for each in found] == loops
+        assert all(2 < each[who] < 40 for each in found for who in ("pykern", "cuda"))

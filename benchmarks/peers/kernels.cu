@@ -1,0 +1,286 @@
+// The kernels of `gpu_code_kernels.py` in CUDA C++, as they are written by hand for one GPU: 32-bit indices, restrict,
+// the sizes of groups known. `// loop: name` marks the line in which a loop does its work.
+
+extern "C" {
+
+typedef unsigned short bf16;
+
+__device__ inline float widened(bf16 bits) { return __int_as_float((int)bits << 16); }
+
+__device__ inline bf16 rounded(float value) {
+  bf16 bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+
+__global__ void __launch_bounds__(256) saxpy(float* __restrict__ y, const float* __restrict__ x, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+
+__global__ void __launch_bounds__(256) triad(float* __restrict__ a, const float* __restrict__ b,
+                                             const float* __restrict__ c, float s, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) a[i] = b[i] + s * c[i];
+}
+
+__global__ void __launch_bounds__(256) heat(float* __restrict__ to, const float* __restrict__ from, float c, int rows,
+                                            int columns) {
+  int j = blockIdx.x * 64 + threadIdx.x, i = blockIdx.y * 4 + threadIdx.y;
+  if (i > 0 && i < rows - 1 && j > 0 && j < columns - 1) {
+    int k = i * columns + j;
+    to[k] = from[k] + c * (from[k + columns] + from[k - columns] + from[k + 1] + from[k - 1] - 4.0f * from[k]);
+  }
+}
+
+__global__ void __launch_bounds__(256) heat_gradient(float* __restrict__ dfrom, const float* __restrict__ dto, float c,
+                                                     int rows, int columns) {
+  int j = blockIdx.x * 64 + threadIdx.x, i = blockIdx.y * 4 + threadIdx.y;
+  if (i > 0 && i < rows - 1 && j > 0 && j < columns - 1) {
+    int k = i * columns + j;
+    float d = dto[k], e = c * d;
+    atomicAdd(&dfrom[k], d - 4.0f * e);
+    atomicAdd(&dfrom[k + columns], e);
+    atomicAdd(&dfrom[k - columns], e);
+    atomicAdd(&dfrom[k + 1], e);
+    atomicAdd(&dfrom[k - 1], e);
+  }
+}
+
+__global__ void __launch_bounds__(256) diffusion3(float* __restrict__ to, const float* __restrict__ from,
+                                                  const float* __restrict__ k, float c, int nx, int ny, int nz) {
+  int m = blockIdx.x * 64 + threadIdx.x, j = blockIdx.y * 4 + threadIdx.y, i = blockIdx.z;
+  if (i > 0 && i < nx - 1 && j > 0 && j < ny - 1 && m > 0 && m < nz - 1) {
+    int plane = ny * nz, at = i * plane + j * nz + m;
+    float around = from[at + plane] + from[at - plane] + from[at + nz] + from[at - nz] + from[at + 1] + from[at - 1];
+    to[at] = from[at] + c * k[at] * (around - 6.0f * from[at]);
+  }
+}
+
+__global__ void __launch_bounds__(256) transpose_shared(float* __restrict__ out, const float* __restrict__ a, int rows,
+                                                        int columns) {
+  __shared__ float tile[16][17];
+  int j = blockIdx.x * 16 + threadIdx.x, i = blockIdx.y * 16 + threadIdx.y;
+  if (i < rows && j < columns) tile[threadIdx.y][threadIdx.x] = a[i * columns + j];
+  __syncthreads();
+  int above = blockIdx.x * 16 + threadIdx.y, left = blockIdx.y * 16 + threadIdx.x;
+  if (above < columns && left < rows) out[above * rows + left] = tile[threadIdx.x][threadIdx.y];
+}
+
+__device__ inline float group_sum(float v) {
+  __shared__ float part[8];
+  for (int s = 16; s; s >>= 1) v += __shfl_xor_sync(~0u, v, s);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
+  __syncthreads();
+  v = part[threadIdx.x % 8];
+  for (int s = 4; s; s >>= 1) v += __shfl_xor_sync(~0u, v, s);
+  return v;
+}
+
+__device__ inline float group_max(float v) {
+  __shared__ float part[8];
+  for (int s = 16; s; s >>= 1) v = fmaxf(v, __shfl_xor_sync(~0u, v, s));
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
+  __syncthreads();
+  v = part[threadIdx.x % 8];
+  for (int s = 4; s; s >>= 1) v = fmaxf(v, __shfl_xor_sync(~0u, v, s));
+  return v;
+}
+
+__global__ void __launch_bounds__(256) softmax(float* __restrict__ y, const float* __restrict__ x, int n) {
+  const float* row = x + blockIdx.x * n;
+  float* out = y + blockIdx.x * n;
+  float largest = -__int_as_float(0x7f800000);
+#pragma unroll 16
+  for (int k = threadIdx.x; k < n; k += 256)
+    largest = fmaxf(largest, row[k]);  // loop: max
+  largest = group_max(largest);
+  float total = 0;
+#pragma unroll 16
+  for (int k = threadIdx.x; k < n; k += 256)
+    total += __expf(row[k] - largest);  // loop: sum
+  float scale = 1.0f / group_sum(total);
+#pragma unroll 8
+  for (int k = threadIdx.x; k < n; k += 256)
+    out[k] = __expf(row[k] - largest) * scale;  // loop: write
+}
+
+__global__ void __launch_bounds__(256) layernorm(float* __restrict__ y, const float* __restrict__ x,
+                                                 const float* __restrict__ weight, const float* __restrict__ bias,
+                                                 float eps, int n) {
+  const float* row = x + blockIdx.x * n;
+  float* out = y + blockIdx.x * n;
+  float total = 0, squares = 0;
+#pragma unroll 16
+  for (int k = threadIdx.x; k < n; k += 256)
+    total += row[k];  // loop: sum
+  float mean = group_sum(total) / n;
+#pragma unroll 16
+  for (int k = threadIdx.x; k < n; k += 256) {
+    float d = row[k] - mean;  // loop: squares
+    squares += d * d;
+  }
+  float scale = rsqrtf(group_sum(squares) / n + eps);
+#pragma unroll 4
+  for (int k = threadIdx.x; k < n; k += 256)
+    out[k] = (row[k] - mean) * scale * weight[k] + bias[k];  // loop: write
+}
+
+__global__ void __launch_bounds__(256) nbody(float* __restrict__ a, const float* __restrict__ p, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i >= n) return;
+  float x = p[i], y = p[n + i], z = p[2 * n + i], ax = 0, ay = 0, az = 0;
+#pragma unroll 4
+  for (int j = 0; j < n; j++) {
+    float dx = p[j] - x, dy = p[n + j] - y, dz = p[2 * n + j] - z;
+    float r = rsqrtf(dx * dx + dy * dy + dz * dz + 1e-3f);  // loop: pairs
+    float s = r * r * r;
+    ax += dx * s;
+    ay += dy * s;
+    az += dz * s;
+  }
+  a[i] = ax;
+  a[n + i] = ay;
+  a[2 * n + i] = az;
+}
+
+__global__ void __launch_bounds__(256) matmul(float* __restrict__ c, const float* __restrict__ a,
+                                              const float* __restrict__ b, int rows, int columns, int terms) {
+  int j = blockIdx.x * 64 + threadIdx.x, i = blockIdx.y * 4 + threadIdx.y;
+  if (i >= rows || j >= columns) return;
+  float total = 0;
+#pragma unroll 4
+  for (int k = 0; k < terms; k++)
+    total += a[i * terms + k] * b[k * columns + j];  // loop: terms
+  c[i * columns + j] = total;
+}
+
+__global__ void __launch_bounds__(256) matmul_shared(float* __restrict__ c, const float* __restrict__ a,
+                                                     const float* __restrict__ b, int rows, int columns, int terms) {
+  __shared__ float left[16][17], right[16][17];
+  int column = threadIdx.x, row = threadIdx.y, j = blockIdx.x * 16 + column, i = blockIdx.y * 16 + row;
+  float total = 0;
+  for (int start = 0; start < terms; start += 16) {
+    left[row][column] = a[i * terms + start + column];
+    right[row][column] = b[(start + row) * columns + j];
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < 16; k++)
+      total += left[row][k] * right[k][column];  // loop: tile
+    __syncthreads();
+  }
+  c[i * columns + j] = total;
+}
+
+__global__ void __launch_bounds__(256) histogram(int* __restrict__ counts, const int* __restrict__ values, int n) {
+  __shared__ int mine[256];
+  mine[threadIdx.x] = 0;
+  __syncthreads();
+  int first = blockIdx.x * 4096 + threadIdx.x;
+#pragma unroll
+  for (int k = 0; k < 16; k++) {
+    int p = first + k * 256;
+    if (p < n) atomicAdd(&mine[values[p]], 1);
+  }
+  __syncthreads();
+  atomicAdd(&counts[threadIdx.x], mine[threadIdx.x]);
+}
+
+__global__ void __launch_bounds__(256) reduction(float* __restrict__ sum, const float* __restrict__ x, int n) {
+  int first = blockIdx.x * 4096 + threadIdx.x;
+  float mine = 0;
+#pragma unroll
+  for (int k = 0; k < 16; k++) {
+    int p = first + k * 256;
+    if (p < n) mine += x[p];
+  }
+  mine = group_sum(mine);
+  if (threadIdx.x == 0) atomicAdd(sum, mine);
+}
+
+__global__ void __launch_bounds__(256) rmsnorm(float* __restrict__ y, const float* __restrict__ x,
+                                               const float* __restrict__ weight, float eps, int n) {
+  const float* row = x + blockIdx.x * n;
+  float* out = y + blockIdx.x * n;
+  float squares = 0;
+#pragma unroll 16
+  for (int k = threadIdx.x; k < n; k += 256)
+    squares += row[k] * row[k];  // loop: squares
+  float scale = rsqrtf(group_sum(squares) / n + eps);
+#pragma unroll 8
+  for (int k = threadIdx.x; k < n; k += 256)
+    out[k] = row[k] * scale * weight[k];  // loop: write
+}
+
+__global__ void __launch_bounds__(256) gelu(float* __restrict__ y, const float* __restrict__ x, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) {
+    float v = x[i], u = 0.7978845608f * (v + 0.044715f * v * v * v);
+    y[i] = v / (1.0f + __expf(-2.0f * u));
+  }
+}
+
+__global__ void __launch_bounds__(256) mandelbrot(int* __restrict__ counts, float scale, int rows, int columns,
+                                                  int limit) {
+  int j = blockIdx.x * 64 + threadIdx.x, i = blockIdx.y * 4 + threadIdx.y;
+  if (i >= rows || j >= columns) return;
+  float cx = j * scale - 2.0f, cy = i * scale - 1.5f, x = 0, y = 0;
+  int n = 0;
+  while (n < limit) {
+    float xx = x * x, yy = y * y;
+    if (xx + yy > 4.0f) break;
+    y = 2.0f * x * y + cy;  // loop: steps
+    x = xx - yy + cx;
+    n++;
+  }
+  counts[i * columns + j] = n;
+}
+
+__global__ void __launch_bounds__(256) spmv(float* __restrict__ y, const float* __restrict__ values,
+                                            const int* __restrict__ columns, const int* __restrict__ starts,
+                                            const float* __restrict__ x, int rows) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i >= rows) return;
+  float total = 0;
+#pragma unroll 4
+  for (int k = starts[i], end = starts[i + 1]; k < end; k++)
+    total += values[k] * x[columns[k]];  // loop: entries
+  y[i] = total;
+}
+
+__global__ void __launch_bounds__(256) filter3(float* __restrict__ out, const float* __restrict__ image,
+                                               const float* __restrict__ weights, int rows, int columns) {
+  int j = blockIdx.x * 64 + threadIdx.x, i = blockIdx.y * 4 + threadIdx.y;
+  if (i > 0 && i < rows - 1 && j > 0 && j < columns - 1) {
+    float total = 0;
+#pragma unroll
+    for (int a = 0; a < 3; a++)
+#pragma unroll
+      for (int b = 0; b < 3; b++) total += image[(i + a - 1) * columns + j + b - 1] * weights[a * 3 + b];
+    out[i * columns + j] = total;
+  }
+}
+
+__global__ void __launch_bounds__(256) gather(float* __restrict__ y, const float* __restrict__ x,
+                                              const int* __restrict__ index, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) y[i] = x[index[i]];
+}
+
+__global__ void __launch_bounds__(256) life(unsigned char* __restrict__ to, const unsigned char* __restrict__ from,
+                                            int rows, int columns) {
+  int j = blockIdx.x * 64 + threadIdx.x, i = blockIdx.y * 4 + threadIdx.y;
+  if (i > 0 && i < rows - 1 && j > 0 && j < columns - 1) {
+    const unsigned char* p = from + i * columns + j;
+    int n = p[-columns - 1] + p[-columns] + p[-columns + 1] + p[-1] + p[1] + p[columns - 1] + p[columns] + p[columns + 1];
+    to[i * columns + j] = n == 3 || (n == 2 && *p == 1);
+  }
+}
+
+__global__ void __launch_bounds__(256) axpy_bf16(bf16* __restrict__ y, const bf16* __restrict__ x, float a, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) y[i] = rounded(a * widened(x[i]) + widened(y[i]));
+}
+}
