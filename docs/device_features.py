@@ -71,7 +71,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
         "test_index_spaces::test_a_read_only_argument_is_refused", "test_negative_constants::*",
     ),
     "control flow, loops": (
-        "test_range_steps::*", "test_values_after_loops::*",
+        "test_fast_rows::*", "test_range_steps::*", "test_values_after_loops::*",
         "test_control_flow::*", "test_leaving_loops::*", "test_kernels::test_unaliased_accumulate",
         "test_deep_nesting::test_on_devices",
     ),

@@ -128,10 +128,10 @@ def rows(out, x):
 # A loop over a row counts in 32 bits and is unrolled: its loads are steps from one address. A maximum is one
 # instruction, and a function needs no scaling of subnormals.
 # CHECK-LABEL: .visible .entry kern_rows(
-# CHECK: max.NaN.ftz.f32
-# CHECK: ld.global.nc.b32 %r{{[0-9]+}}, [%[[A:rd[0-9]+]]+1024];
-# CHECK: max.NaN.ftz.f32
-# CHECK: ld.global.nc.b32 %r{{[0-9]+}}, [%[[A]]+15360];
+# CHECK: ld.global.nc.b32 %r{{[0-9]+}}, [%[[A:rd[0-9]+]]+-8192];
+# CHECK-NEXT: max.ftz.NaN.f32
+# CHECK-NEXT: ld.global.nc.b32 %r{{[0-9]+}}, [%[[A]]+-7168];
+# CHECK-NEXT: max.ftz.NaN.f32
 # CHECK: ex2.approx.ftz.f32
 show(rows, pk.spec((None, None), pk.f32), pk.spec((None, None), pk.f32), target="nvvm:sm_80+aligned+small")
 
