@@ -17,6 +17,7 @@ from pykern.torch.framework import torch
 from pykern.torch.in_place import InPlaceOperation
 from pykern.torch.kernel_operation import KernelOperation
 from pykern.torch.naming import name_of
+from pykern.torch.operand_checks import check_arguments
 from pykern.torch.operation import MISSED, Rule
 from pykern.torch.rules import flat_space, space_of
 from pykern.torch.slots import Slot
@@ -134,6 +135,7 @@ class KernelOp(ByName):
         if found is not MISSED:
             return found
         given = self._bound(args, keywords)
+        check_arguments(self.parameters, given)
         operation = self.variant(self._kinds(given))
         found = operation.overload(*given)
         self._direct = operation.direct_call
@@ -190,7 +192,14 @@ class KernelOp(ByName):
                 f"`{self.__name__}` takes {', '.join(self.parameters)}; too much is given: {', '.join(keywords)}"
             )
         if not self.out:
-            given.append(flat_space(self.kernel.ndrange if ndrange is None else ndrange))
+            space = self.kernel.ndrange if ndrange is None else ndrange
+            if space is None:
+                raise LaunchError(
+                    f"`{self.__name__}` is called without an ndrange",
+                    hint="say how many work-items: ndrange=x.shape",
+                    code=NDRANGE,
+                )
+            given.append(flat_space(space))
         return given
 
     def __repr__(self) -> str:
