@@ -20,9 +20,9 @@ _apart: list[Any] = []
 
 
 def is_traced() -> bool:
-    """Whether Dynamo traces the call; false without PyTorch."""
-    torch = sys.modules.get("torch")
-    return torch is not None and torch.compiler.is_compiling()
+    """Whether Dynamo traces the call; false without PyTorch, or while that is imported."""
+    compiler = getattr(sys.modules.get("torch"), "compiler", None)
+    return compiler is not None and compiler.is_compiling()
 
 
 def traced_call(called: Any, args: tuple, keywords: dict[str, Any]) -> Any:
