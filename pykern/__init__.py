@@ -84,6 +84,7 @@ provide(
         "client_command": "pykern.tools.warm_server",
         "copied_by_kernel": "pykern.api.element_copies",
         "launch_tiles": "pykern.api.tile_launches",
+        "op": "pykern.torch.op",
         **dict.fromkeys(("kernel_html", "lowered_html", "page_of"), "pykern.explorer.notebook"),
     }
 )  # what lower folders ask of upper ones

@@ -6,11 +6,13 @@ Comes in: a function, as it is decorated. Goes out: the base of `pykern.api.kern
 from __future__ import annotations
 
 import inspect
+import itertools
 import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 from pykern.api.call_advice import wrong_binding
+from pykern.api.in_graphs import numbered
 from pykern.api.pickling import ByName
 from pykern.capture.defaults import with_current_defaults
 from pykern.capture.functions import FunctionText, function_source, function_text, still_captured
@@ -18,19 +20,23 @@ from pykern.capture.guards import Guard
 from pykern.data.source import KernelOptions
 from pykern.errors import ARGUMENTS, KernelTypeError
 
+_numbers = itertools.count()
+
 
 class Decorated(ByName):
     """A function with its text, its signature and the options that it was decorated with."""
 
     __slots__ = (
         "__name__", "__qualname__", "__weakref__", "__wrapped__", "_captured", "_kept", "_lock", "annotations",
-        "options", "signature", "text",
+        "number", "options", "signature", "text",
     )  # fmt: skip
 
     KIND: ClassVar[str]
     """What errors call it."""
 
     def __init__(self, function: Callable, options: KernelOptions, text: FunctionText | None = None) -> None:
+        self.number = next(_numbers)
+        numbered[self.number] = self
         self.text: FunctionText = text or function_text(function)
         self.__wrapped__ = function
         self.__name__ = function.__name__

@@ -19,6 +19,7 @@ import numpy as np
 from pykern.api.call_advice import how_to_call
 from pykern.api.decorated import Decorated
 from pykern.api.decorator import with_options
+from pykern.api.in_graphs import is_traced, traced_call
 from pykern.api.kernel import Docstring, placed_at_def
 from pykern.arrays.array import Array
 from pykern.capture.functions import FunctionText
@@ -118,6 +119,11 @@ class ProgramBase(Decorated):
     def __call__(self, *args: Any, out: Any = None, donate: Any = None, **keywords: Any) -> Any:
         """Run. Raises a `KernelError` at the program's line, or `LaunchError`."""
         __tracebackhide__ = True  # where pytest and IPython print
+        if is_traced():
+            asked = {"out": out} if out is not None else {}
+            return traced_call(
+                self, args, keywords | asked | ({"donate": donate} if donate is not None else {})
+            )
         if (interceptor := INTERCEPTOR.get()) is not None:
             return interceptor(self, args, {"out": out, "donate": donate, **keywords})
         try:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pykern.api.call_advice import how_to_launch
 from pykern.api.decorated import Decorated
 from pykern.api.decorator import with_options
+from pykern.api.in_graphs import is_traced, traced_call
 from pykern.capture.functions import FunctionText, function_text
 from pykern.capture.guards import MISSING
 from pykern.capture.placing import place, placed
@@ -69,6 +70,8 @@ class KernelBase(Decorated):
     def __call__(self, *args: Any, **keywords: Any) -> Event:
         """Launch over ``ndrange``. Raises a `KernelError` at the kernel's line, or `LaunchError`."""
         __tracebackhide__ = True  # where pytest and IPython print
+        if is_traced():
+            return traced_call(self, args, keywords)
         try:
             return self._launch(args, keywords)
         except (KernelError, KeyboardInterrupt) as error:

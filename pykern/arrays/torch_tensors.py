@@ -5,6 +5,7 @@ Comes in: a tensor. Goes out: nothing, or `KernelTypeError`. Imported only where
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pykern.arrays.refused import refused
+from pykern.runtime.written import Borrowed
 from pykern.types import BY_NAME
 
 torch: Any = sys.modules["torch"]
@@ -25,13 +27,15 @@ def check_tensor(name: str, tensor: Any) -> None:
 
 
 def view_of(tensor: Any) -> Any:
-    """A NumPy array of a tensor's memory, whose base is the tensor, or a view of it that counts with it: see
-    `pykern.runtime.written`."""
-    ours = _SHORT.get(tensor.dtype)
-    if ours is None:
-        return torch.Tensor.numpy(tensor)
-    bits = torch.int16 if tensor.dtype.itemsize == 2 else torch.uint8
-    return torch.Tensor.numpy(tensor.view(bits)).view(BY_NAME[ours].numpy)
+    """A NumPy array of a tensor's memory, which knows the tensor: see `pykern.runtime.written`. PyTorch's own way,
+    `numpy()`, would forbid for ever that the memory is resized, as fully sharded models do."""
+    if tensor.requires_grad or not tensor.is_cpu or tensor.is_neg() or tensor.is_conj():
+        return torch.Tensor.numpy(tensor)  # raises, and says why
+    dtype, shape = _dtype_of(tensor.dtype), tuple(tensor.shape)
+    strides = [dtype.itemsize * stride for stride in tensor.stride()]
+    reach = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + dtype.itemsize
+    memory = Borrowed(tensor.data_ptr(), reach if tensor.numel() else 0, tensor)
+    return np.ndarray(shape, dtype, np.asarray(memory), 0, strides)
 
 
 def tensor_of(array: Any) -> Any:
@@ -63,6 +67,15 @@ _SHORT = {
     if hasattr(torch, theirs)
 }
 """Dtypes that PyTorch does not give to NumPy."""
+
+
+@functools.cache
+def _dtype_of(dtype: Any) -> np.dtype:
+    """NumPy's type of the elements. Raises TypeError where it has none."""
+    ours = _SHORT.get(dtype)
+    return np.dtype(str(dtype).removeprefix("torch.")) if ours is None else BY_NAME[ours].numpy
+
+
 _LONG = {BY_NAME[ours].numpy: theirs for theirs, ours in _SHORT.items()}
 
 
@@ -122,7 +135,7 @@ def _refusals() -> Iterator[_Refusal]:
     yield (
         lambda t: t.requires_grad,
         "a tensor that requires a gradient, which pykern's work would not be part of",
-        "pass {name}.detach(), or write a torch.autograd.Function with pk.vjp",
+        "make an operator of it, pykern.torch.op, or pass {name}.detach(), which has no gradient",
     )
     yield (
         _has_tangent,

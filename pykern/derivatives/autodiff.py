@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pykern.api.in_graphs import called_apart, is_traced
 from pykern.api.kernel import Kernel, KernelBase
 from pykern.capture.placing import placed
 from pykern.data.source import ArraySpec, Derivative, StructSpec
@@ -55,6 +56,8 @@ class Autodiff:
     @at_users_line
     def __call__(self, *args: Any, **keywords: Any) -> Event:
         """Launch over ``ndrange``. Raises `NotDifferentiable` at the kernel's line, or `LaunchError`."""
+        if is_traced():
+            return called_apart(self, args, keywords)
         return self._run(args, keywords)
 
     def _run(self, args: tuple, keywords: dict[str, Any]) -> Event:

@@ -101,15 +101,28 @@ class CutRule:
         return made
 
     def _shardings(self, mesh: Any, given: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """Of arguments and results: each letter over one axis, each axis for one letter."""
-        axes: dict[str, Any] = {}
-        for letters, kind in zip(self.arguments, given, strict=True):
-            for letter, axis in zip(letters, kind.sharding.spec, strict=False):
-                if axis is not None and letter not in self.whole and axis not in axes.values():
-                    axes.setdefault(letter, axis)
+        """Of arguments and results."""
+        axes = self._axes([kind.sharding.spec for kind in given])
 
         def sharding(letters: tuple[str, ...]) -> Any:
-            spec = jax.sharding.PartitionSpec(*(axes.get(letter) for letter in letters))
-            return jax.sharding.NamedSharding(mesh, spec)
+            return jax.sharding.NamedSharding(mesh, _spec(letters, axes))
 
         return tuple(map(sharding, self.arguments)), tuple(map(sharding, self.results))
+
+    def specs(self, given: Sequence[Any]) -> tuple[Any, ...]:
+        """How the results are cut; `given` says so of the arguments."""
+        axes = self._axes(given)
+        return tuple(_spec(letters, axes) for letters in self.results)
+
+    def _axes(self, given: Sequence[Any]) -> dict[str, Any]:
+        """Each letter over one axis, each axis for one letter."""
+        axes: dict[str, Any] = {}
+        for letters, spec in zip(self.arguments, given, strict=True):
+            for letter, axis in zip(letters, spec, strict=False):
+                if axis is not None and letter not in self.whole and axis not in axes.values():
+                    axes.setdefault(letter, axis)
+        return axes
+
+
+def _spec(letters: tuple[str, ...], axes: dict[str, Any]) -> Any:
+    return jax.sharding.PartitionSpec(*(axes.get(letter) for letter in letters))

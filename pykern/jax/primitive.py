@@ -16,6 +16,7 @@ from pykern.data.artifact import ResultSpec
 from pykern.errors import NotDifferentiable
 from pykern.jax.callee import Callee
 from pykern.jax.code import jax_dtype, unsharded
+from pykern.jax.cut_rule import CutRule
 from pykern.jax.framework import Array, ad, batching, core, jax, jnp, mlir, needs_devices
 
 
@@ -50,12 +51,49 @@ class Call:
         """Call it, under whatever JAX does."""
         return call_p.bind(*arrays, call=self)
 
+    @property
+    def _is_cut(self) -> bool:
+        """Whether devices may compute parts of it."""
+        is_whole = not self.batch.shape and self.tangents_of is None and self.callee.resized is not None
+        return is_whole and self.callee.sharding is not None
+
+    @property
+    def _rule(self) -> CutRule:
+        rule = self.callee.sharding
+        assert rule is not None
+        return rule.keeping(self.kept)
+
     def kinds(self, *given: Any) -> list[Any]:
         """The types of the results."""
         like, results = given[0] if given else None, self.results
+        explicit = next((kind for kind in given if kind.sharding.mesh.explicit_axes), None)
+        specs = self._specs(given) if explicit is not None else None
         return [
-            _kind(like, (*self.batch.shape, *results[n].shape), jax_dtype(results[n], n)) for n in self.kept
+            _kind(
+                explicit or like,
+                (*self.batch.shape, *results[n].shape),
+                jax_dtype(results[n], n),
+                specs and specs[n],
+            )
+            for n in self.kept
         ]
+
+    def _specs(self, given: Sequence[Any]) -> list[Any]:
+        """How results are cut whose types say so (`jax.sharding.AxisType.Explicit`), as those of the arguments do."""
+        depth = len(self.batch.shape)
+        cuts = [
+            (*(None,) * depth * (not is_batched), *kind.sharding.spec)
+            for kind, is_batched in zip(given, self.batch.batched, strict=True)
+        ]
+        front = [next((cut[n] for cut in cuts if cut[n] is not None), None) for n in range(depth)]
+        callee = self.callee if self.tangents_of is None else self.tangents_of[0]
+        if callee.sharding is None or callee.resized is None:
+            inner: list[Any] = [(None,) * len(result.shape) for result in self.results]
+        else:
+            inner = list(callee.sharding.specs([cut[depth:] for cut in cuts[: len(callee.leaves)]]))
+            inner += [inner[n] for n in callee.float_results] if self.tangents_of is not None else []
+        specs = [(*front, *(None if axis in front else axis for axis in spec)) for spec in inner]
+        return [jax.sharding.PartitionSpec(*spec) for spec in specs]
 
     @property
     def results(self) -> tuple[ResultSpec, ...]:
@@ -71,15 +109,8 @@ class Call:
 
     def expand(self, *arrays: Array) -> list[Array]:
         """The call; each device computes its part of it where the program's rule lets dimensions be cut."""
-        is_whole = not self.batch.shape and self.tangents_of is None and self.callee.resized is not None
-        if (
-            is_whole
-            and arrays
-            and jax.typeof(arrays[0]).manual_axis_type.empty
-            and self.callee.sharding is not None
-        ):
-            rule = self.callee.sharding.keeping(self.kept)
-            return list(rule.partitioned(self.on_one, self._on_part)(*arrays))
+        if arrays and jax.typeof(arrays[0]).manual_axis_type.empty and self._is_cut:
+            return list(self._rule.partitioned(self.on_one, self._on_part)(*arrays))
         return self.on_one(*arrays)
 
     def _on_part(self, *arrays: Array) -> list[Array]:
@@ -182,7 +213,23 @@ def _lowered(context: Any, *values: Any, call: Call) -> Any:
     """On several devices their number decides: custom_partitioning wants to be asked for no other."""
     several = getattr(context.module_context.axis_context, "num_devices", 1) > 1
     compute = call.expand if several else call.on_one
-    return mlir.lower_fun(lambda *arrays: compute(*arrays), multiple_results=True)(context, *values)
+    mesh = next((m for k in context.avals_in if (m := k.sharding.mesh).explicit_axes), None)
+    if mesh is None or mesh.manual_axes:
+        return mlir.lower_fun(lambda *arrays: compute(*arrays), multiple_results=True)(context, *values)
+
+    out = context.avals_out
+
+    def constrained(*arrays: Array) -> list[Array]:
+        kinds = zip(compute(*arrays), out, strict=True)
+        return [jax.lax.with_sharding_constraint(found, kind.sharding.spec) for found, kind in kinds]
+
+    context = context.replace(
+        avals_in=[jax.core.ShapedArray(k.shape, k.dtype) for k in context.avals_in],
+        avals_out=[jax.core.ShapedArray(k.shape, k.dtype) for k in context.avals_out],
+    )
+    automatic = mesh.update_axis_types(dict.fromkeys(mesh.axis_names, jax.sharding.AxisType.Auto))
+    with jax.sharding.use_abstract_mesh(automatic):  # inside, XLA chooses how to cut
+        return mlir.lower_fun(constrained, multiple_results=True)(context, *values)
 
 
 mlir.register_lowering(call_p, _lowered)
@@ -208,8 +255,12 @@ def alike(*arrays: Array) -> list[Array]:
     ]
 
 
-def _kind(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """The type of a result: under `shard_map` it varies over the axes over which the arguments do."""
+def _kind(like: Any, shape: tuple[int, ...], dtype: Any, spec: Any) -> Any:
+    """The type of a result: under `shard_map` it varies over the axes over which the arguments do. `spec` says how it
+    is cut where types say so."""
+    if spec is not None and like.manual_axis_type.empty:
+        sharding = like.sharding.update(spec=spec)
+        return like.update(shape=shape, dtype=dtype, weak_type=False, sharding=sharding)
     if like is None or like.manual_axis_type.empty:
         return jax.core.ShapedArray(shape, dtype)
     return like.update(shape=shape, dtype=dtype, weak_type=False, sharding=unsharded(like, len(shape)))
@@ -227,7 +278,10 @@ def _pull(
     for n, cotangent in zip(callee.floats_of(parameters), found, strict=True):
         if batch.shape and not batch.batched[n]:
             cotangent = cotangent.sum(tuple(range(len(batch.shape))))
-        result[n] = cotangent.astype(jax.typeof(arrays[n]).dtype)
+        kind = jax.typeof(arrays[n])
+        if kind.sharding.mesh.explicit_axes and kind.manual_axis_type.empty:
+            cotangent = jax.sharding.reshard(cotangent, kind.sharding)
+        result[n] = cotangent.astype(kind.dtype)
     return result
 
 

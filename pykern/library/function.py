@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from pykern.api.in_graphs import numbered
 from pykern.api.jit import Program
 from pykern.data.source import KernelOptions
 from pykern.obtain.prewarm import before_first_call
@@ -22,12 +23,10 @@ from pykern.obtain.prewarm import before_first_call
 class LibraryFunction(Program):
     """An array program; in calls with tensors or arrays of JAX an operator of theirs."""
 
-    __slots__ = ("number",)
+    __slots__ = ()
 
     def __init__(self, function: Callable, options: KernelOptions | None = None) -> None:
         super().__init__(function, options or KernelOptions())
-        self.number = len(_made)
-        _made.append(self)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """The value, as arrays of the framework that the arguments come from."""
@@ -46,13 +45,10 @@ class LibraryFunction(Program):
         return f"<pykern.library.{self.__name__}{self.signature}>"
 
 
-_made: list[LibraryFunction] = []
-
-
 @functools.cache
 def _program(number: int) -> Program:
     """The program alone."""
-    made = _made[number]
+    made = numbered[number]
     return Program(made.__wrapped__, made.options, text=made.text)
 
 

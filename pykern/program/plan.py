@@ -29,6 +29,9 @@ from pykern.runtime.written import note_write, overlaps_itself
 from pykern.types import BY_NAME
 
 ALIGNMENT = 64
+_NONE = (ctypes.c_char * ALIGNMENT)()
+_NO_SCRATCH = ctypes.addressof(_NONE)
+"""What code is given that needs no scratch memory."""
 KEPT_BYTES = 1 << 30
 """Scratch memory up to this size is kept for the next call: fresh memory costs a page fault per 4 KiB."""
 
@@ -152,6 +155,9 @@ class Plan:
     def run_at(self, slots: Sequence[int]) -> None:
         """Run with an address for each array (the bits of each number): the arguments', then those of the fresh
         results, in order. The memory is dense in the order of axes that the plan was made for; nothing is checked."""
+        if not self.needs_scratch and not self.artifact.sites:
+            run_slots(self.code.run_address, self._slots(*slots, 0, _NO_SCRATCH), self.layout.long)
+            return
         scratch = self._take()
         try:
             if not self.artifact.sites:

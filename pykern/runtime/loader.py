@@ -80,6 +80,12 @@ _LAUNCH = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 _LAUNCHES = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 
+@functools.cache
+def _launch_by(address: int) -> Any:
+    """`pk_call`, which is loaded once."""
+    return _LAUNCHES(address)
+
+
 def run_slots(run_address: int, slots: ctypes.Array, long: bool = True) -> None:
     """Call a `pk_run`, by way of `pk_call` where there is a team of threads, which `long` ones wait for. Raises what a
     signal handler raises."""
@@ -87,7 +93,7 @@ def run_slots(run_address: int, slots: ctypes.Array, long: bool = True) -> None:
         before_long_launch()
     call = table()[TABLE_INDEX["pk_call"]]
     if call:
-        _LAUNCHES(call)(run_address, slots)
+        _launch_by(call)(run_address, slots)
     else:
         TAKES_SLOTS(run_address)(slots)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pykern.errors import NotDifferentiable
+from pykern.torch.batches import mapped
 from pykern.torch.framework import forward_ad, torch, unwrap_dead_wrappers
 from pykern.torch.operation import MISSED, Call, as_tuple
 from pykern.torch.own import Own
@@ -78,22 +78,8 @@ class Followed(torch.autograd.Function):
     @staticmethod
     def vmap(info: Any, in_dims: tuple[Any, ...], operation: Any, *arguments: Any) -> Any:
         """One call after the other."""
-        if info.batch_size == 0:
-            raise NotDifferentiable(
-                f"`{operation.name}` under torch.vmap has no elements to map over",
-                hint="call it where the mapped dimension is not empty",
-            )
-        dims = in_dims[1:]
-        rows = [
-            as_tuple(operation.overload(*map(_at, arguments, dims, [n] * len(arguments))))
-            for n in range(info.batch_size)
-        ]
-        stacked = tuple(torch.stack(found) for found in zip(*rows, strict=True))
-        return (stacked[0], 0) if operation.count == 1 else (stacked, (0,) * len(stacked))
-
-
-def _at(argument: Any, dim: Any, n: int) -> Any:
-    return argument.select(dim, n) if isinstance(argument, torch.Tensor) and dim is not None else argument
+        found = mapped(operation, arguments, in_dims[1:], info.batch_size)
+        return (found[0], 0) if operation.count == 1 else (found, (0,) * len(found))
 
 
 def _call(ctx: Any) -> Call:

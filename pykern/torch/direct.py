@@ -20,7 +20,8 @@ from pykern.torch.slots import Slot, number_of
 
 _NAMES = {
     "MISSED": MISSED, "KernelTypeError": KernelTypeError, "Tensor": torch.Tensor, "Parameter": torch.nn.Parameter,
-    "followed": torch.is_grad_enabled, "forward_ad": forward_ad, "zeros_like": torch.zeros_like, "checked": checked,
+    "followed": torch.is_grad_enabled, "forward_ad": forward_ad, "zeros_like": torch.zeros_like,
+    "empty_like": torch.empty_like, "checked": checked,
     "transformed": torch._C._are_functorch_transforms_active, "dispatch_modes": torch._C._len_torch_dispatch_stack,
     "function_modes": torch._C._len_torch_function_stack, "one_launch": one_launch,
 }  # fmt: skip
@@ -45,7 +46,7 @@ class Written:
 
     def values(self) -> Callable[..., Any]:
         """The results for tensors that nothing follows."""
-        return self._function([*self._made(), *self._launched()])
+        return self._function(self._launched())
 
     def fakes(self) -> Callable[..., Any]:
         """The results without their values, for tensors that have none."""
@@ -53,7 +54,7 @@ class Written:
 
     def direct(self) -> Callable[..., Any]:
         """The results, or `MISSED`."""
-        launched = [f"    {line}" for line in (*self._made(), *self._launched())]
+        launched = [f"    {line}" for line in self._launched()]
         caught = ["except KernelTypeError:", "    return MISSED"]
         return self._function([*self._checks(), "try:", *launched, *caught])
 
@@ -89,14 +90,15 @@ class Written:
             ]
         return lines
 
-    def _made(self) -> list[str]:
-        return [f"p{n} = {self._given(n, slot)}" for n, slot in enumerate(self.slots)]
+    def _made(self, filled: bool = False) -> list[str]:
+        """The parameters; those that a launch over `at` fills need no zeros, where it is known (`filled`)."""
+        return [f"p{n} = {self._given(n, slot, filled)}" for n, slot in enumerate(self.slots)]
 
-    def _given(self, n: int, slot: Slot) -> str:
+    def _given(self, n: int, slot: Slot, filled: bool) -> str:
         """What a parameter is given, as an expression."""
         argument = f"a{slot.argument}"
         if slot.rule is not None:
-            found = self._by_rule(n, slot.rule)
+            found = self._by_rule(n, slot.rule, slot.filled if filled else 0)
             return f"zeros_like({found})" if slot.kind == "rule zeros" else found
         if slot.kind == "copy" and self.space is not None:
             return f"{argument}.clone()"
@@ -104,14 +106,19 @@ class Written:
             return f"zeros_like({argument}, requires_grad=False)"
         return f"number({argument})" if slot.kind == "number" else argument
 
-    def _by_rule(self, n: int, rule: Any) -> str:
+    def _by_rule(self, n: int, rule: Any, filled: int) -> str:
         primal = self._arguments[: self.primal]
         if not isinstance(rule, Like):
             return f"checked(rule_{n}({', '.join(primal)}))"
         if rule.name not in self.names or self.kinds[self.names.index(rule.name)] == "N":
             return f"rule_{n}.none({list(self.names[: self.primal])})"
+        like = f"a{self.names.index(rule.name)}"
         dtype = "" if rule.dtype is None else f", dtype=rule_{n}.dtype"
-        return f"zeros_like(a{self.names.index(rule.name)}{dtype})"
+        if filled:
+            return (
+                f"(empty_like if at == {like}.shape and len(at) == {filled} else zeros_like)({like}{dtype})"
+            )
+        return f"zeros_like({like}{dtype})"
 
     def _launched(self) -> list[str]:
         arguments = self._arguments
@@ -121,6 +128,7 @@ class Written:
         return [
             f"at = {at}",
             "if type(at) is list: one_launch()",
+            *self._made(filled=True),
             f"launch({', '.join((*given, 'ndrange=at', *options))})",
             self._returned(),
         ]

@@ -10,6 +10,7 @@ try:
 except ImportError as error:
     raise ImportError("pykern.torch needs PyTorch: pip install torch") from error
 forward_ad: Any = importlib.import_module("torch.autograd.forward_ad")
+pyfunctorch: Any = importlib.import_module("torch._functorch.pyfunctorch")
 unwrap_dead_wrappers: Any = importlib.import_module("torch._functorch.utils").unwrap_dead_wrappers
 
 Tensor = Any

@@ -12,15 +12,18 @@ from typing import Any
 from pykern.api.kernel import KernelBase
 from pykern.api.pickling import ByName
 from pykern.capture.uses import uses_of
+from pykern.capture.whole_writes import filled
 from pykern.errors import NDRANGE, KernelTypeError, LaunchError
 from pykern.torch.framework import torch
 from pykern.torch.in_place import InPlaceOperation
 from pykern.torch.kernel_operation import KernelOperation
 from pykern.torch.naming import name_of
+from pykern.torch.operand_checks import check_arguments
 from pykern.torch.operation import MISSED, Rule
 from pykern.torch.rules import flat_space, space_of
 from pykern.torch.slots import Slot
 
+is_compiling = torch.compiler.is_compiling
 _made: list[KernelOp] = []
 
 
@@ -51,7 +54,7 @@ class KernelOp(ByName):
         self._while_tracing: dict[str, Any] = {}
         """Those made while Dynamo traced, which has looked at the others."""
         self._direct: Callable[..., Any] | None = None
-        """Of the operation that was called last: see `Operation.direct_call`."""
+        """Of the operation that was called last: see `Operation.direct`."""
         self._rule: Rule | None = None
         self._number = len(_made)
         _made.append(self)
@@ -90,10 +93,10 @@ class KernelOp(ByName):
         return self._new_variant(kinds, self._while_tracing)
 
     def _functional(self, kinds: str) -> KernelOperation:
-        slots, at = [], 0
+        slots, at, whole = [], 0, filled(self.kernel.captured()[0])
         for name in self.kernel.signature.parameters:
             if name in self.out:
-                slots.append(Slot("rule", rule=self.out[name]))
+                slots.append(Slot("rule", rule=self.out[name], filled=whole.get(name, 0)))
             else:
                 slots.append(self._slot(name, at, kinds[at]))
                 at += 1
@@ -128,24 +131,24 @@ class KernelOp(ByName):
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """The results, fresh tensors; nothing where the operator works in place."""
-        if torch.compiler.is_compiling():
+        if is_compiling():
             return self._traced(args, keywords)
-        found = self._directly(args, keywords)
-        if found is not MISSED:
-            return found
+        direct = self._direct
+        if direct is not None and len(args) == len(self.parameters) and bool(keywords) is not bool(self.out):
+            found = self._directly(direct, args, keywords) if keywords else direct(*args)
+            if found is not MISSED:
+                return found
         given = self._bound(args, keywords)
+        check_arguments(self.parameters, given)
         operation = self.variant(self._kinds(given))
         found = operation.overload(*given)
         self._direct = operation.direct_call
         return found
 
-    def _directly(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """The call as the one before, with other values; `MISSED` where it is another, or PyTorch has to see it."""
-        if self._direct is None or len(args) != len(self.parameters):
-            return MISSED
-        if self.out:
-            return MISSED if keywords else self._direct(*args)
-        return self._direct(*args, keywords["ndrange"]) if [*keywords] == ["ndrange"] else MISSED
+    @staticmethod
+    def _directly(direct: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """In place, the call as the one before, with other values; `MISSED` where it is another."""
+        return direct(*args, keywords["ndrange"]) if [*keywords] == ["ndrange"] else MISSED
 
     def _traced(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         given = self._bound(args, keywords)
@@ -190,7 +193,14 @@ class KernelOp(ByName):
                 f"`{self.__name__}` takes {', '.join(self.parameters)}; too much is given: {', '.join(keywords)}"
             )
         if not self.out:
-            given.append(flat_space(self.kernel.ndrange if ndrange is None else ndrange))
+            space = self.kernel.ndrange if ndrange is None else ndrange
+            if space is None:
+                raise LaunchError(
+                    f"`{self.__name__}` is called without an ndrange",
+                    hint="say how many work-items: ndrange=x.shape",
+                    code=NDRANGE,
+                )
+            given.append(flat_space(space))
         return given
 
     def __repr__(self) -> str:

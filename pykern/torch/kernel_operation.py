@@ -130,7 +130,9 @@ class KernelOperation(Operation):
         """The launch of a derivative; `more` has a digit for each slot: 1 where it holds floats."""
         key = kind, active, more
         if key not in self._derived:
-            typed = tuple(replace(s, is_float=one == "1") for s, one in zip(self.slots, more, strict=True))
+            typed = tuple(
+                replace(s, is_float=one == "1", filled=0) for s, one in zip(self.slots, more, strict=True)
+            )
             make = self._reverse if kind == "vjp" else self._forward
             self._derived[key] = make(self.derived_name(*key), active, typed)
         return self._derived[key]

@@ -10,6 +10,7 @@ from typing import Any
 
 from pykern.api.jit import ProgramBase
 from pykern.api.pickling import ByName
+from pykern.errors import KernelTypeError
 from pykern.torch.forms import read, written
 from pykern.torch.framework import torch
 from pykern.torch.naming import name_of
@@ -70,6 +71,11 @@ class ProgramOp(ByName):
             found = getattr(torch.ops.pykern, name).default(*given)
             return rebuilt(_value(key), found)
         operation = self.variant(form)
+        if not any(isinstance(a, torch.Tensor) for a in given):
+            raise KernelTypeError(
+                f"`{self.__name__}` is called without a tensor, of which an operator of PyTorch takes at least one",
+                hint="pass a tensor, torch.tensor(2.0), or call the program itself",
+            )
         found = operation.overload(*given)
         return rebuilt(operation.value_form(given), found)
 

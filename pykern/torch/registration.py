@@ -11,8 +11,9 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from pykern.torch.batches import hidden
 from pykern.torch.differentiable import apply, needs_derivative
-from pykern.torch.framework import torch
+from pykern.torch.framework import pyfunctorch, torch
 from pykern.torch.operation import MISSED, Operation, as_tuple
 
 NAMESPACE = "pykern"
@@ -74,9 +75,13 @@ def register_functional(operation: Operation) -> None:
         return dispatched(operation, arguments)
 
     def transformed(*arguments: Any) -> Any:
-        return _as_returned(apply(operation, arguments), count)
+        return _as_returned(functionalized(operation, arguments) or apply(operation, arguments), count)
+
+    def batched(*arguments: Any) -> Any:
+        return _as_returned(hidden(operation, arguments), count)
 
     _register(operation, (), returned, autograd, transformed)
+    _library.impl(operation.name, batched, "Batched")
 
 
 def register_in_place(operation: InPlace) -> None:
@@ -99,6 +104,27 @@ def register_in_place(operation: InPlace) -> None:
             arguments[n].copy_(new)
 
     _register(operation, operation.written, "()", autograd, transformed)
+
+
+def functionalized(operation: Operation, arguments: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The results under ``torch.func.functionalize``, which has nothing to change in a call that writes no argument;
+    None under another transformation."""
+    interpreter = pyfunctorch.retrieve_current_functorch_interpreter()
+    if interpreter.key() != torch._C._functorch.TransformType.Functionalize:
+        return None
+    level = interpreter.level()
+    unwrapped = [torch.utils._pytree.tree_map_only(torch.Tensor, _synchronized, a) for a in arguments]
+    with interpreter.lower():
+        results = as_tuple(operation.overload(*unwrapped))
+    return tuple(torch._C._functorch._wrap_functional_tensor(r, level) for r in results)
+
+
+def _synchronized(tensor: Any) -> Any:
+    """The tensor inside of one of ``torch.func.functionalize``, with what was written there."""
+    if not torch._is_functional_tensor(tensor):
+        return tensor
+    torch._sync(tensor)
+    return torch._from_functional_tensor(tensor)
 
 
 def dispatched(operation: Operation, arguments: Sequence[Any]) -> Any:

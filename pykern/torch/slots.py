@@ -31,6 +31,8 @@ class Slot:
     rule: Like | MakeResult | None = None
     is_float: bool = True
     """False where it is known to hold integers."""
+    filled: int = 0
+    """Of a result: the number of its dimensions where a launch over its shape writes every element, else 0."""
 
     @property
     def is_written(self) -> bool:

@@ -15,6 +15,8 @@ SMALL = ["--coarser", "8", "--steps", "60", "--iterations", "40"]
 ARGUMENTS = {
     "multi_device": ["--steps", "5", "--enlarge", "1"],
     "shallow_water": ["--steps", "20"],
+    "torch_conductivity": ["--rods", "3", "--cells", "24", "--epochs", "25", "--picture", "picture.png"],
+    "torch_transformer": ["--steps", "12", "--width", "32", "--layers", "1", "--picture", "picture.png"],
 }
 SAYS = {
     "histogram": "same as numpy.bincount",
@@ -23,6 +25,8 @@ SAYS = {
     "multi_device": "every device agrees with NumPy",
     "shallow_water": "1 ranks of (200, 160): 1005.30059 cells of water",
     "jax_shard_map": "bit-equal to those on one: True",
+    "torch_conductivity": "through 30 steps: as without the kernel",
+    "torch_transformer": "compiled: every loss as PyTorch's",
 }
 
 
@@ -34,8 +38,9 @@ ELSEWHERE = ("inverse_landscape", "landscape")
 @pytest.mark.slow
 @pytest.mark.parametrize("path", [p for p in EXAMPLES if p.stem not in ELSEWHERE], ids=lambda path: path.stem)
 def test_example(path, tmp_path):
-    if path.stem.startswith("jax_"):
-        need_package("jax")
+    library = path.stem.partition("_")[0]
+    if library in ("jax", "torch"):
+        need_package(library)
     output = run(sys.executable, path, *ARGUMENTS.get(path.stem, []), cwd=tmp_path)
     assert SAYS.get(path.stem, "") in output
 

@@ -354,3 +354,16 @@ def test_derivatives_give_tensors():
     assert slope.tolist() == [2, 2, 2]
     _, tangent = pk.jvp(doubled, (x,), (x,))
     assert type(tangent) is torch.Tensor and tangent.tolist() == [0, 2, 4]
+
+
+def test_memory_may_be_resized_after_a_launch():
+    """As models do whose parameters are shared by several processes, which free them between their layers."""
+    x, y = torch.arange(5.0), torch.zeros(10)[::2]
+    twice(y, x, ndrange=5)
+    torch.testing.assert_close(doubled(x), 2 * x)
+    torch.testing.assert_close(y, 2 * x)
+    x.untyped_storage().resize_(0)
+    x.untyped_storage().resize_(20)
+    x.fill_(3)
+    twice(y, x, ndrange=5)
+    torch.testing.assert_close(y, torch.full((5,), 6.0))

@@ -42,11 +42,14 @@ class Part(Module):
         values = {n: n.meta["val"] for n in graph.graph.nodes if "val" in n.meta}
         self.is_dynamic = not all(map(_is_known, values.values()))
         if not self.is_dynamic:
-            self.programs[()] = self._run = self._made(values.__getitem__)
+            made = self.programs[()] = self._made(values.__getitem__)
+            self._run = made.run if isinstance(made, Compiled) else made
+
+    def __call__(self, *args: Any) -> Any:
+        """The results; without the hooks of modules, of which a part has none."""
+        return self.forward(*args) if self.is_dynamic else self._run(*args)
 
     def forward(self, *args: Any) -> Any:
-        if not self.is_dynamic:
-            return self._run(*args)
         key = tuple((a.shape, a.stride()) if isinstance(a, Tensor) else a for a in args)
         program = self.programs.get(key)
         return (self._program(key, args) if program is None else program)(*args)

@@ -134,8 +134,7 @@ class Compiled:
         self._check()
         if self._plan.is_large:
             memory_code.wanted()
-        self._taken = tuple(form.strides for _, form in text.parameters)
-        self._given = tuple(form for form in text.results)
+        self.run = self._written()
 
     def _check(self) -> None:
         """The code writes what it is given memory for. Raises `NotTaken` where it would not."""
@@ -150,19 +149,48 @@ class Compiled:
 
     def __call__(self, *tensors: Tensor) -> tuple[Tensor, ...]:
         """Run on tensors of the lengths that it was made for. One that lies otherwise in memory is copied first."""
-        kept = [
-            tensor if tensor.stride() == strides else _relaid(tensor, strides)
-            for tensor, strides in zip(tensors, self._taken, strict=True)
-        ]
-        results = tuple(memory_for(form) for form in self._given)
-        self._plan.run_at([*(t.data_ptr() for t in kept), *(t.data_ptr() for t in results)])
-        return results
+        return self.run(*tensors)
+
+    def _written(self) -> Callable[..., tuple[Tensor, ...]]:
+        """The call as text, without loops: a small part takes no longer than they would."""
+        taken, given = [form for _, form in self.text.parameters], self.text.results
+        names: dict[str, Any] = {
+            "run_at": self._plan.run_at, "relaid": _relaid, "memory_for": memory_for, "empty": torch.empty_strided,
+        }  # fmt: skip
+        lines = []
+        for n, form in enumerate(taken):
+            names[f"strides{n}"] = form.strides
+            lines.append(f"if a{n}.stride() != strides{n}: a{n} = relaid(a{n}, strides{n})")
+        for n, form in enumerate(given):
+            names |= {
+                f"form{n}": form,
+                f"shape{n}": form.shape,
+                f"steps{n}": form.strides,
+                f"dtype{n}": form.dtype,
+            }
+            small = f"empty(shape{n}, steps{n}, dtype=dtype{n})"
+            lines.append(f"r{n} = {f'memory_for(form{n})' if is_large(form) else small}")
+        arguments, results = [f"a{n}" for n in range(len(taken))], [f"r{n}" for n in range(len(given))]
+        addresses = "".join(f"{name}.data_ptr(), " for name in (*arguments, *results))
+        lines += [f"run_at(({addresses}))", f"return ({''.join(f'{r}, ' for r in results)})"]
+        exec(f"def run({', '.join(arguments)}):\n" + "".join(f"    {line}\n" for line in lines), names)
+        return names["run"]
+
+
+def bytes_of(form: Form) -> int:
+    """What a tensor takes."""
+    return form.dtype.itemsize * math.prod(form.shape)
+
+
+def is_large(form: Form) -> bool:
+    """Whether its memory is worth being kept."""
+    return bytes_of(form) >= KEPT_LEAST
 
 
 def memory_for(form: Form) -> Tensor:
     """A new tensor: PyTorch's, or, where it is large, in memory that earlier ones left (`kept_memory`)."""
-    nbytes = form.dtype.itemsize * math.prod(form.shape)
-    if nbytes < KEPT_LEAST or not kept_memory.loaded:
+    nbytes = bytes_of(form)
+    if not is_large(form) or not kept_memory.loaded:
         return torch.empty_strided(form.shape, form.strides, dtype=form.dtype)
     memory = torch.from_numpy(kept_memory.made(nbytes, np.empty, nbytes, np.uint8))
     return memory.view(form.dtype).as_strided(form.shape, form.strides)

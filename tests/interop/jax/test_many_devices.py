@@ -64,6 +64,32 @@ np.testing.assert_allclose(found, np.arange(16.0) / 16)
 step = pkj.primitive(heat, inout={"new": 0})
 found, _ = looked(lambda x: step(x, x, 0.1), rows)
 np.testing.assert_allclose(found, step(np.asarray(rows), np.asarray(rows), 0.1), rtol=1e-6)
+
+mesh = jax.make_mesh((8,), ("i",), axis_types=(AxisType.Explicit,))
+jax.set_mesh(mesh)
+plain, x = np.asarray(rows), jax.device_put(np.asarray(rows), P("i"))
+
+
+def loss(f):
+    return lambda x: (f(x) ** 2).sum()
+
+
+def double(f):
+    return lambda x: jax.jvp(jax.grad(loss(f)), (x,), (x,))[1]
+
+
+for function, cut in (
+    (lambda f: f, P("i", None)), (jax.vmap, P("i", None)), (lambda f: jax.grad(loss(f)), P("i", None)),
+    (double, P("i", None)), (lambda f: jax.vmap(jax.grad(loss(f))), P("i", None)),
+    (lambda f: lambda x: f(x.T), P(None, None)),  # the axis of the sums is whole
+):
+    expected = function(jax.nn.softmax)(jnp.asarray(plain))
+    for call in (function(soft), jax.jit(function(soft))):
+        found = call(x)
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+        assert jax.typeof(found).sharding.spec == cut, jax.typeof(found)
+found = jax.jit(scale)(jax.device_put(np.arange(16.0, dtype=np.float32), P("i")))
+np.testing.assert_allclose(found, np.arange(16.0) / 16)
 print("right")
 """
 
