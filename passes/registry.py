@@ -29,6 +29,7 @@ from pykern.passes.kernel.check_bounds import CheckBounds
 from pykern.passes.kernel.check_nans import CheckNans
 from pykern.passes.kernel.count_loops import CountLoops
 from pykern.passes.kernel.delinearise import Delinearise
+from pykern.passes.kernel.delinearise_launch import DelineariseLaunch
 from pykern.passes.kernel.drop_stop_gradient import DropStopGradient
 from pykern.passes.kernel.expand_ndrange import ExpandNdrange
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
@@ -87,6 +88,7 @@ OWN: tuple[type[Pass], ...] = (
     RoundOnce,
     ScratchRows,
     Delinearise,
+    DelineariseLaunch,
     ShiftDivisions,
     SplitEdges,
     SpeculateLoads,

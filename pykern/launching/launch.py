@@ -207,7 +207,8 @@ class Launcher:
             return False
         if self.cache.products is None:
             self.cache.products = self._make_products(self.kernel)
-        return self.cache.products.run(values, kind.shape.counts)
+        written = {n for n, use in enumerate(variant.artifact.uses) if use.writes}
+        return self.cache.products.run(values, kind.shape.counts, written)
 
     def _variant(self, kind: LaunchKind) -> Variant:
         source = self.source_of(kind)
