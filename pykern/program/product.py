@@ -9,7 +9,8 @@ arrays, made once their loops over work-items have taken as long as compiling do
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+import time
+from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +37,9 @@ MOST_KINDS = 1000
 FEWEST_PRODUCTS = 1 << 20
 """Multiplications, about, of a launch from which the longer way to its code pays: 0.1 ms of loops."""
 MANY_PRODUCTS = 1 << 28
-"""Multiplications, about, of all launches of a kind from which compiling them pays: 0.1 s of loops at least."""
+"""Multiplications, about, of all launches of a kind from which compiling them pays."""
+LONG_LOOPS = 0.03
+"""Seconds of all launches of a kind from which compiling them pays, also if there are fewer multiplications."""
 
 
 class ProductLaunches:
@@ -47,7 +50,7 @@ class ProductLaunches:
         self._captured: Any = None
         self._plans: dict[Any, Plan | None] = {}
         self._spent: dict[Any, float] = {}
-        """Multiplications of each kind of launch so far."""
+        """What the launches of each kind did so far of what makes compiling them pay: 1 is enough."""
 
     def again(self, args: tuple, keywords: dict[str, Any]) -> bool:
         """Run a launch of a kind that ran in tiles before; false where it has to be looked at."""
@@ -65,10 +68,14 @@ class ProductLaunches:
         return True
 
     def run(
-        self, values: list[tuple[str, Any]], counts: tuple[int, ...], written: Container[int] = ()
+        self,
+        values: list[tuple[str, Any]],
+        counts: tuple[int, ...],
+        written: Container[int],
+        loops: Callable[[], None],
     ) -> bool:
-        """Run the launch over so many work-items in tiles; false where it is not for them. Arrays do not overlap;
-        `written` are the numbers of those that the kernel writes to."""
+        """Run the launch over so many work-items in tiles, or by `loops` where those do not pay; false where it
+        is not for them. Arrays do not overlap; `written` are the numbers of those that the kernel writes to."""
         arrays = [v for _, v in values]
         if not all(type(a) is np.ndarray for a in arrays) or current_graph() is not None:
             return False
@@ -79,19 +86,31 @@ class ProductLaunches:
             return False
         kind = self._kind(arrays, counts)
         with self.kernel._lock:
-            if kind not in self._plans:
-                if len(self._spent) > MOST_KINDS:
-                    self._spent.clear()
-                self._spent[kind] = self._spent.get(kind, 0) + products
-                if self._spent[kind] < MANY_PRODUCTS or len(self._plans) >= MOST_SHAPES:
-                    return False
-                arguments = describe(values, self.kernel.annotations, permuted=[name for name, _ in values])
-                self._plans[kind] = self._plan(counts, arguments)
-            plan = self._plans[kind]
-        if plan is None:
-            return False
-        plan.run(arrays)
+            plan = self._known(kind, products / MANY_PRODUCTS, values, counts)
+        if plan is not None:
+            plan.run(arrays)
+            return True
+        started = time.perf_counter()
+        loops()
+        self._add(kind, (time.perf_counter() - started) / LONG_LOOPS)
         return True
+
+    def _known(
+        self, kind: Any, share: float, values: list[tuple[str, Any]], counts: tuple[int, ...]
+    ) -> Plan | None:
+        """The plan of a kind of launch, made where this launch does the last `share` of what makes that pay."""
+        if kind not in self._plans:
+            self._add(kind, share)
+            if self._spent[kind] < 1 or len(self._plans) >= MOST_SHAPES:
+                return None
+            arguments = describe(values, self.kernel.annotations, permuted=[name for name, _ in values])
+            self._plans[kind] = self._plan(counts, arguments)
+        return self._plans[kind]
+
+    def _add(self, kind: Any, share: float) -> None:
+        if len(self._spent) > MOST_KINDS:
+            self._spent.clear()
+        self._spent[kind] = self._spent.get(kind, 0) + share
 
     def _kind(self, arrays: Sequence[np.ndarray], counts: tuple[int, ...]) -> Any:
         """What code in tiles depends on."""

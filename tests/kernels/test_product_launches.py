@@ -84,7 +84,8 @@ def tiles(monkeypatch):
     monkeypatch.setattr(product_launch, "MOST_SHAPES", 1000)
 
     def choose(on: bool) -> None:
-        monkeypatch.setattr(product_launch, "MANY_PRODUCTS", 0 if on else 1 << 60)
+        for name in ("MANY_PRODUCTS", "LONG_LOOPS"):
+            monkeypatch.setattr(product_launch, name, 1e-9 if on else 1e30)
 
     return choose
 
