@@ -45,6 +45,7 @@ from pykern.passes.kernel.simplify import Simplify
 from pykern.passes.kernel.speculate_loads import SpeculateLoads
 from pykern.passes.kernel.split_edges import SplitEdges
 from pykern.passes.kernel.tighten_bounds import TightenBounds
+from pykern.passes.kernel.unroll_short_rows import UnrollShortRows
 from pykern.passes.old_names import current
 from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
 from pykern.passes.raise_to_linalg.unmask_sums import UnmaskSums
@@ -95,6 +96,7 @@ OWN: tuple[type[Pass], ...] = (
     Simplify,
     TightenBounds,
     UnmaskSums,
+    UnrollShortRows,
     VectorizeElementary,
     VectorizeItems,
     VectorizeReductions,

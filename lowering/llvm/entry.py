@@ -54,6 +54,9 @@ FEWEST_PRODUCTS = 1 << 20
 """Multiplications, about, of a launch of a product from which Python is asked whether it runs in tiles
 (`pykern.launching.product`): the root of the product of all lengths, for each is the length of two arrays of three."""
 
+SHORTEST_SIDE = 8
+"""Rows and columns of matrices below which tiles are all but empty: points and colours stay loops over work-items."""
+
 PYTHON_TYPES = {"float": "PyFloat_Type", "int": "PyLong_Type", "bool": "PyBool_Type"}
 
 
@@ -109,6 +112,7 @@ class Entry(Body):
         super().__init__(module, "pk_entry", PTR, [PTR, PTR, I64, PTR])
         self.source, self.uses = source, uses
         self.product = product and all(isinstance(p.spec, ArraySpec) for p in source.parameters)
+        self.of_matrices = all(isinstance(p.spec, ArraySpec) and p.spec.rank < 3 for p in source.parameters)
         self.lengths: list[Value] = []
         self.has_tiles: Operand = I1(1)
         """Whether the arrays lie as tiles want them: those that are no rows are columns, as `x.T` is, and only read."""
@@ -193,6 +197,9 @@ class Entry(Body):
                 self.check(self.is_(length, "==", known))
             self.fill(length)
         self.lengths += lengths
+        if self.product and self.of_matrices:
+            for length in lengths:
+                self.has_tiles = self.and_(self.has_tiles, self.is_(length, ">=", SHORTEST_SIDE))
         return lengths
 
     def _strides(self, value: Value, spec: ArraySpec) -> list[Value]:

@@ -30,6 +30,7 @@ from pykern.passes.kernel.shift_divisions import ShiftDivisions
 from pykern.passes.kernel.speculate_loads import SpeculateLoads
 from pykern.passes.kernel.split_edges import SplitEdges
 from pykern.passes.kernel.tighten_bounds import TightenBounds
+from pykern.passes.kernel.unroll_short_rows import UnrollShortRows
 from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 from pykern.passes.vectorize.masked_rows import MaskShortRows
 from pykern.passes.vectorize.ordered.vectorize_rows import VectorizeRows
@@ -85,6 +86,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             Delinearise(),  # before divisions look different
             Upstream("canonicalize,cse"),
             TightenBounds(),  # guards of all there is become loop bounds: they have no rims
+            UnrollShortRows(),  # before loops over such rows are taken for others
             ItemsFromLoops(),  # when guards are gone; what follows looks at loops over work-items
             SplitEdges(),  # before lanes, which take no branches and no indices that clamp
             Upstream("canonicalize,cse"),

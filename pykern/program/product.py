@@ -36,6 +36,8 @@ MOST_KINDS = 1000
 """Kinds of launches that are counted."""
 FEWEST_PRODUCTS = 1 << 20
 """Multiplications, about, of a launch from which the longer way to its code pays: 0.1 ms of loops."""
+SHORTEST_SIDE = 8
+"""Rows and columns of matrices below which tiles are all but empty, as `pykern.lowering.llvm.entry` has it."""
 MANY_PRODUCTS = 1 << 28
 """Multiplications, about, of all launches of a kind from which compiling them pays."""
 LONG_LOOPS = 0.03
@@ -82,7 +84,8 @@ class ProductLaunches:
         if not _fit(arrays, written):
             return False
         products = math.sqrt(math.prod(a.size for a in arrays))
-        if products < FEWEST_PRODUCTS:
+        of_matrices = all(a.ndim < 3 for a in arrays)
+        if products < FEWEST_PRODUCTS or (of_matrices and min(min(a.shape) for a in arrays) < SHORTEST_SIDE):
             return False
         kind = self._kind(arrays, counts)
         with self.kernel._lock:

@@ -108,8 +108,11 @@ def emit(kernel: ir.Operation, lanes: Lanes, rows: list[ir.Value], width: int, m
         emitter.block(loop.regions[0].blocks[0])
         scf.YieldOp([])
     with ir.InsertionPoint(_last(kernels.body(kernel))), kernel.location:
-        for buffer in (*buffers.values(), *(made for _, made in tables)):
+        for buffer in buffers.values():
             memref.DeallocOp(buffer)
+    with ir.InsertionPoint(_last(loop.block)), kernel.location:  # in front of it they were made
+        for _, made in tables:
+            memref.DeallocOp(made)
     loop.operands[0] = middle
     narrow = not rows and not tables and has_narrow_form(lanes)
     if narrow and masks:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.passes.analysis.cost_model.lengths import SHORT_ROW
 from pykern.passes.analysis.cost_model.memory import LANES_PRIVATE_BYTES
 from pykern.passes.analysis.cost_model.operations import ASSUMED_TRIPS, LANE_ACCESS_COST
 from pykern.passes.ir.values import is_inside
-from pykern.passes.kernels import find
+from pykern.passes.kernels import find, is_constant
 from pykern.passes.vectorize.items.lanes import MEMORY_AT, Lanes, Scalar
 from pykern.passes.vectorize.lanes import VARYING
 
@@ -19,6 +20,7 @@ from pykern.passes.vectorize.lanes import VARYING
 def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
     """Raises `Scalar` where lanes would make more accesses than they save."""
     together = alone = 0
+    rows_of_points = True
     for op in lanes.ops:
         if op.name not in MEMORY_AT:
             continue
@@ -29,15 +31,27 @@ def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
             together += weight
         else:
             alone += weight
+            rows_of_points = rows_of_points and _is_in_short_row(lanes, op)
     has_loops = any(op.name == "scf.for" for op in lanes.ops)
     if not alone and not has_loops:
         raise Scalar("without a loop in the kernel the loop over work-items is vectorised as it is")
+    if not has_loops and rows_of_points:
+        raise Scalar("vectors hold several rows of points, and are taken apart in registers")
     computes = ASSUMED_TRIPS * _in_registers(lanes) if has_loops else _computes(lanes)
     if alone >= together + computes // LANE_ACCESS_COST:
         raise Scalar("most accesses are made lane by lane")
     private = {op.operands[MEMORY_AT[op.name]] for op in lanes.ops if op.name in MEMORY_AT}
     if sum(_bytes(m) for m in private if lanes.is_private(m)) * width > LANES_PRIVATE_BYTES:
         raise Scalar("private memory of all lanes is too large")
+
+
+def _is_in_short_row(lanes: Lanes, op: ir.Operation) -> bool:
+    """Whether an access is to one place, near the beginning, of the row that each work-item has of its own."""
+    *others, row, last = [None, *lanes.indices(op)]
+    place = None if last is None else is_constant(last)
+    if place is None or not 0 <= place < SHORT_ROW or row is None:
+        return False
+    return lanes.stride(row) == 1 and not any(lanes.stride(i) != 0 for i in others if i is not None)
 
 
 def suits_integers(lanes: Lanes) -> bool:
