@@ -19,6 +19,7 @@ from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.kernel.carry_cells import CarryCells
 from pykern.passes.kernel.delinearise import Delinearise
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
 from pykern.passes.kernel.items_from_loops import ItemsFromLoops
@@ -91,8 +92,9 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             SplitEdges(),  # before lanes, which take no branches and no indices that clamp
             Upstream("canonicalize,cse"),
             ShiftDivisions(),  # before lanes, which do not divide integers
-            SpeculateLoads(),  # before lanes and reductions, which have choices and no branches that read
-            PromoteCells(),  # before lanes and reductions, which see what loops carry
+            CarryCells(),  # before lanes and reductions, which see what loops carry
+            PromoteCells(),  # the same
+            SpeculateLoads(),  # the same: they have choices and no branches that read; some only give what was a cell
             PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
             *(
                 [VectorizeRows()] if kernel else []

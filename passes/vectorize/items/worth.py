@@ -11,6 +11,7 @@ from mlir import ir
 from pykern.passes.analysis.cost_model.lengths import SHORT_ROW
 from pykern.passes.analysis.cost_model.memory import LANES_PRIVATE_BYTES
 from pykern.passes.analysis.cost_model.operations import ASSUMED_TRIPS, LANE_ACCESS_COST
+from pykern.passes.analysis.cost_model.registers import COLUMN_SUMS
 from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import find, is_constant
 from pykern.passes.vectorize.items.lanes import MEMORY_AT, Lanes, Scalar
@@ -52,6 +53,28 @@ def _is_in_short_row(lanes: Lanes, op: ir.Operation) -> bool:
     if place is None or not 0 <= place < SHORT_ROW or row is None:
         return False
     return lanes.stride(row) == 1 and not any(lanes.stride(i) != 0 for i in others if i is not None)
+
+
+def columns_carried(lanes: Lanes) -> int:
+    """How many vectors a loop carries that reads and writes one row after the other, neighbours in each of them, where
+    it is all that takes time: then more lanes are quicker, which go along rows for longer. 0 for other loops, and for
+    those that carry too much; 1 where nothing is carried."""
+    loops = [op for op in lanes.ops if op.name == "scf.for"]
+    if len(loops) != 1 or is_constant(loops[0].operands[1]) is not None:
+        return 0
+    carried = [r for r in loops[0].results if lanes.stride(r) is VARYING]
+    inside = find(loops[0], lambda op: True)
+    if len(carried) > COLUMN_SUMS or any(
+        op.regions or op.name.startswith(("math.", "kern.")) for op in inside
+    ):
+        return 0
+    accesses = [op for op in inside if op.name in MEMORY_AT]
+    moving = [op for op in accesses if any(lanes.stride(i) != 0 for i in lanes.indices(op))]
+    is_down = all(
+        lanes.is_contiguous(op) and any(is_inside(i, loops[0]) for i in lanes.indices(op)[:-1])
+        for op in moving
+    )
+    return max(1, len(carried)) if moving and is_down else 0
 
 
 def suits_integers(lanes: Lanes) -> bool:
