@@ -26,6 +26,7 @@ from pykern.passes.autodiff.tensor.forward import Forward
 from pykern.passes.autodiff.tensor.reverse import Reverse
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
 from pykern.passes.kernel.carry_cells import CarryCells
+from pykern.passes.kernel.carry_selected_loads import CarrySelectedLoads
 from pykern.passes.kernel.check_bounds import CheckBounds
 from pykern.passes.kernel.check_nans import CheckNans
 from pykern.passes.kernel.count_loops import CountLoops
@@ -64,6 +65,7 @@ LARGEST = 2**62
 """The largest number that passes take as an option: sums of a few of them still fit in 64 bits."""
 OWN: tuple[type[Pass], ...] = (
     CarryCells,
+    CarrySelectedLoads,
     CheckBounds,
     CheckNans,
     CountLoops,

@@ -20,6 +20,7 @@ from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.kernel.carry_cells import CarryCells
+from pykern.passes.kernel.carry_selected_loads import CarrySelectedLoads
 from pykern.passes.kernel.delinearise import Delinearise
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
 from pykern.passes.kernel.items_from_loops import ItemsFromLoops
@@ -95,6 +96,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             CarryCells(),  # before lanes and reductions, which see what loops carry
             PromoteCells(),  # the same
             SpeculateLoads(),  # the same: they have choices and no branches that read; some only give what was a cell
+            CarrySelectedLoads(),  # of branches that are choices now
             PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
             *(
                 [VectorizeRows()] if kernel else []

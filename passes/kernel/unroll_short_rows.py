@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import arith
+from mlir.dialects import arith, memref
 
 from pykern.dialect import attributes as kern
 from pykern.passes import kernels
-from pykern.passes.analysis.cost_model.code_size import SHORT_ROW_OPS
+from pykern.passes.analysis.cost_model.code_size import SHORT_ROW_OPS, VERSIONED_ROW_OPS
 from pykern.passes.analysis.cost_model.lengths import SHORT_ROW, VERSIONED_ROW
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import clone_block
@@ -39,7 +39,7 @@ class UnrollShortRows(Pass):
     Out: such loops of at most `most` iterations are gone. Where their length is known at launch only, they are in a
          version of the loop over work-items for rows of `length` elements. Where the innermost loop over work-items is
          one itself, and in that version runs over whole rows, it is written out too, and the loop around it marked
-         instead. At most `ops` ops are written.
+         instead. A work-item gets at most `ops` ops.
     """
 
     name: ClassVar[str] = "kern-unroll-short-rows"
@@ -48,6 +48,8 @@ class UnrollShortRows(Pass):
     most: int = SHORT_ROW
     length: int = VERSIONED_ROW
     ops: int = SHORT_ROW_OPS
+    twice: int = VERSIONED_ROW_OPS
+    """The most ops of a version for rows of one length."""
 
     def run(self, module: ir.Module) -> bool:
         changed = False
@@ -74,13 +76,9 @@ class UnrollShortRows(Pass):
         lengths = list(dict.fromkeys(loop.operands[1] for loop in loops))
         if len(lengths) != 1 or not hoist(lengths[0], items):
             return changed
-        if not self._is_small(items, loops, self.length):
+        if not self._is_small(items, loops, self.length, self.twice):
             return changed
-        with ir.InsertionPoint(items), items.location:
-            wanted = index_constant(self.length)
-            branch_on(items, arith.CmpIOp(arith.CmpIPredicate.eq, lengths[0], wanted).result)
-        for loop in loops:
-            loop.operands[1] = wanted
+        _version(items, lengths, loops, self.length)
         return self._unroll(items, loops)
 
     def _unroll(self, items: ir.Operation, loops: list[ir.Operation]) -> bool:
@@ -106,9 +104,12 @@ class UnrollShortRows(Pass):
         lower, upper = (is_constant(value) for value in list(loop.operands)[:2])
         return 0 if lower is None or upper is None else max(upper - lower, 0)
 
-    def _is_small(self, items: ir.Operation, loops: list[ir.Operation], count: int) -> bool:
+    def _is_small(
+        self, items: ir.Operation, loops: list[ir.Operation], count: int, most: int | None = None
+    ) -> bool:
+        """Whether the work-item has few ops when loops are written out."""
         inside = sum(len(find(loop, lambda _: True)) for loop in loops)
-        return len(find(items, lambda _: True)) + (count - 1) * inside <= self.ops
+        return len(find(items, lambda _: True)) + (count - 1) * inside <= (most or self.ops)
 
     # -- the last dimension of the index space --------------------------------------------------------
 
@@ -130,24 +131,56 @@ class UnrollShortRows(Pass):
             return [items]
         uppers = [items.operands[1], *(loop.operands[1] for loop in loops if not self._iterations(loop))]
         lengths = [length for length in dict.fromkeys(uppers) if is_constant(length) is None]
-        fits = 1 < count <= self.most and self._is_small(rows, [items], count)
+        fits = 1 < count <= self.most and self._is_small(
+            rows, [items], count, self.twice if lengths else self.ops
+        )
         if not fits or not all(hoist(n, rows) and _is_length(n, items) for n in lengths):
             return [items]
         others = []
-        with ir.InsertionPoint(rows), rows.location:
-            wanted = index_constant(count)
-            tests = [arith.CmpIOp(arith.CmpIPredicate.eq, length, wanted).result for length in lengths]
-            if tests:
-                other, _ = branch_on(rows, functools.reduce(lambda a, b: arith.AndIOp(a, b).result, tests))
-                others = find(other, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes)
+        if lengths:
+            other = _version(rows, lengths, [items, *loops], count)
+            others = find(other, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes)
         remark(items, f"in launches over rows of {count}, a work-item has a whole row")
-        for loop in loops:
-            if loop.operands[1] in lengths:
-                loop.operands[1] = wanted
         rows.attributes[kern.ITEMS] = items.attributes[kern.ITEMS]
         del items.attributes[kern.ITEMS]
         _write_out(items, 0, count)
         return [rows, *others]
+
+
+def _version(
+    around: ir.Operation, lengths: list[ir.Value], loops: list[ir.Operation], count: int
+) -> ir.Operation:
+    """A version of `around` in which `loops` run `count` times, and the arrays that they walk along have such rows.
+    Gives the copy for elsewhere."""
+    arrays = [memory for memory in _walked(loops) if _has_plain_rows(memory)]
+    with ir.InsertionPoint(around), around.location:
+        wanted = index_constant(count)
+        last = [index_constant(ir.MemRefType(memory.type).rank - 1) for memory in arrays]
+        rows = [memref.DimOp(memory, d).result for memory, d in zip(arrays, last, strict=True)]
+        tests = [arith.CmpIOp(arith.CmpIPredicate.eq, n, wanted).result for n in (*lengths, *rows)]
+        other, _ = branch_on(around, functools.reduce(lambda a, b: arith.AndIOp(a, b).result, tests))
+    for loop in loops:
+        if is_constant(loop.operands[1]) is None:
+            loop.operands[1] = wanted
+    return other
+
+
+def _walked(loops: list[ir.Operation]) -> list[ir.Value]:
+    """Arrays of whose last index a loop's variable is a part."""
+    found: dict[ir.Value, None] = {}
+    for loop in loops:
+        for op in find(loop, lambda op: op.name in MEMORY_OPERAND):
+            memory, *indices = list(op.operands)[MEMORY_OPERAND[op.name] :]
+            if len(indices) > 1 and _depends(indices[-1], loop.opview.induction_variable):
+                found[memory] = None
+    return list(found)
+
+
+def _has_plain_rows(memory: ir.Value) -> bool:
+    """Whether rows of an array lie side by side, and their length is known at launch only."""
+    kind = ir.MemRefType(memory.type)
+    plain = ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank))
+    return is_argument(memory) and kind.is_dynamic_dim(kind.rank - 1) and kind.layout == plain
 
 
 def _write_out(loop: ir.Operation, first: int, count: int) -> None:

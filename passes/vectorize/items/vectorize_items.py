@@ -119,7 +119,7 @@ def emit(kernel: ir.Operation, lanes: Lanes, rows: list[ir.Value], width: int, m
             memref.DeallocOp(made)
     loop.operands[0] = middle
     narrow = not rows and not tables and has_narrow_form(lanes)
-    if narrow and masks:
+    if narrow and masks and not lanes.diverges:
         emit_masked(lanes, private, width // 2)
     elif narrow and width // 4 > 2:
         emit_vectors(lanes, private, width // 4)

@@ -33,7 +33,7 @@ def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
         else:
             alone += weight
             rows_of_points = rows_of_points and _is_in_short_row(lanes, op)
-    has_loops = any(op.name == "scf.for" for op in lanes.ops)
+    has_loops = any(op.name in ("scf.for", "scf.while") for op in lanes.ops)
     if not alone and not has_loops:
         raise Scalar("without a loop in the kernel the loop over work-items is vectorised as it is")
     if not has_loops and rows_of_points:
@@ -111,7 +111,7 @@ def _computes(lanes: Lanes) -> int:
 
 def _in_registers(lanes: Lanes) -> int:
     """Operations that differ between work-items, in loops that touch no memory: nothing else makes vectors of them."""
-    loops = [op for op in lanes.ops if op.name == "scf.for"]
+    loops = [op for op in lanes.ops if op.name in ("scf.for", "scf.while")]
     quiet = [
         loop
         for loop in loops
