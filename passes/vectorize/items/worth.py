@@ -12,6 +12,7 @@ from pykern.passes.analysis.cost_model.lengths import SHORT_ROW
 from pykern.passes.analysis.cost_model.memory import LANES_PRIVATE_BYTES
 from pykern.passes.analysis.cost_model.operations import ASSUMED_TRIPS, LANE_ACCESS_COST
 from pykern.passes.analysis.cost_model.registers import COLUMN_SUMS
+from pykern.passes.ir.index_arithmetic import affine_of
 from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import find, is_constant
 from pykern.passes.vectorize.items.lanes import MEMORY_AT, Lanes, Scalar
@@ -38,6 +39,8 @@ def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
         raise Scalar("without a loop in the kernel the loop over work-items is vectorised as it is")
     if not has_loops and rows_of_points:
         raise Scalar("vectors hold several rows of points, and are taken apart in registers")
+    if _are_streams(lanes):
+        raise Scalar("its innermost loops go along memory, and are vectors themselves")
     computes = ASSUMED_TRIPS * _in_registers(lanes) if has_loops else _computes(lanes)
     if alone >= together + computes // LANE_ACCESS_COST:
         raise Scalar("most accesses are made lane by lane")
@@ -53,6 +56,31 @@ def _is_in_short_row(lanes: Lanes, op: ir.Operation) -> bool:
     if place is None or not 0 <= place < SHORT_ROW or row is None:
         return False
     return lanes.stride(row) == 1 and not any(lanes.stride(i) != 0 for i in others if i is not None)
+
+
+def _are_streams(lanes: Lanes) -> bool:
+    """Whether all innermost loops write along arrays and carry nothing: LLVM makes vectors of them, also in a launch
+    over one work-item."""
+    loops = [op for op in lanes.ops if op.name == "scf.for" and not find(op, lambda o: bool(o.regions))]
+    return bool(loops) and all(_is_stream(lanes, loop) for loop in loops)
+
+
+def _is_stream(lanes: Lanes, loop: ir.Operation) -> bool:
+    accesses = find(loop, lambda op: op.name in MEMORY_AT)
+    if loop.results or not any(op.name == "memref.store" for op in accesses):
+        return False
+    if is_constant(loop.operands[1]) is not None or any(
+        lanes.is_private(op.operands[MEMORY_AT[op.name]]) for op in accesses
+    ):
+        return False
+    for op in accesses:
+        *rows, last = [None, *lanes.indices(op)]
+        form = None if last is None else affine_of(last, loop)
+        if form is None or form.coefficient not in ((1,) if op.name == "memref.store" else (0, 1)):
+            return False
+        if any(row is not None and is_inside(row, loop) for row in rows):
+            return False
+    return True
 
 
 def columns_carried(lanes: Lanes) -> int:
