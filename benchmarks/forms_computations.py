@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from forms_branches import BRANCHES
 from forms_channels import CHANNELS
 from forms_points import POINTS
+from forms_products import PRODUCTS
 from forms_rows import ROWS
 from forms_setting import Computation, Form
 from forms_stencils import STENCILS
 from forms_sweeps import SWEEPS
+from forms_tables import TABLES
 
-COMPUTATIONS: tuple[Computation, ...] = (*STENCILS, *ROWS, *POINTS, *CHANNELS, *SWEEPS)
+COMPUTATIONS: tuple[Computation, ...] = (
+    *STENCILS,
+    *ROWS,
+    *POINTS,
+    *CHANNELS,
+    *SWEEPS,
+    *TABLES,
+    *BRANCHES,
+    *PRODUCTS,
+)
 QUICK = {"heat", "clamped", "periodic", "row sum", "product", "axpy", "distances"}
 
 __all__ = ["COMPUTATIONS", "QUICK", "Computation", "Form"]

@@ -34,9 +34,17 @@ class _Statements(ast.NodeTransformer):
     def visit_Return(self, node: ast.Return) -> ast.AST:
         return ast.copy_location(ast.Continue(), node)
 
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        """An atomic addition is a plain one."""
+        call = self.generic_visit(node).value  # type: ignore[attr-defined]
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "pk.atomic_add":
+            array, index, value = (ast.unparse(argument) for argument in call.args)
+            return ast.copy_location(ast.parse(f"{array}[{index}] += {value}").body[0], node)
+        return node
+
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if isinstance(node.value, ast.Name) and node.value.id == "pk":
-            return ast.parse(_NAMES[node.attr], mode="eval").body
+            return ast.parse(_NAMES[node.attr], mode="eval").body if node.attr in _NAMES else node
         return self.generic_visit(node)
 
 

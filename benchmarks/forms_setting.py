@@ -20,6 +20,8 @@ class Form:
     kernel: Any
     space: Callable[..., Any] | None
     extra: Callable[..., tuple]
+    peer: bool = True
+    """Whether Numba's plain loops of it mean the same: they have no groups."""
 
 
 @dataclass
@@ -31,12 +33,12 @@ class Computation:
     forms: list[Form] = field(default_factory=list)
 
     def form(
-        self, space: Callable[..., Any] | None, extra: Callable[..., tuple] = lambda *_: ()
+        self, space: Callable[..., Any] | None, extra: Callable[..., tuple] = lambda *_: (), peer: bool = True
     ) -> Callable[[Any], Any]:
         """A decorator that adds a kernel, or with no `space` a program, named `<computation>_<form>`."""
 
         def add(kernel: Any) -> Any:
-            self.forms.append(Form(kernel.__name__.split("_", 1)[1], kernel, space, extra))
+            self.forms.append(Form(kernel.__name__.split("_", 1)[1], kernel, space, extra, peer))
             return kernel
 
         return add

@@ -25,10 +25,13 @@ from pykern.passes.autodiff.kernel.reverse_kernel import ReverseKernel
 from pykern.passes.autodiff.tensor.forward import Forward
 from pykern.passes.autodiff.tensor.reverse import Reverse
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
+from pykern.passes.kernel.carry_cells import CarryCells
+from pykern.passes.kernel.carry_selected_loads import CarrySelectedLoads
 from pykern.passes.kernel.check_bounds import CheckBounds
 from pykern.passes.kernel.check_nans import CheckNans
 from pykern.passes.kernel.count_loops import CountLoops
 from pykern.passes.kernel.delinearise import Delinearise
+from pykern.passes.kernel.delinearise_launch import DelineariseLaunch
 from pykern.passes.kernel.drop_stop_gradient import DropStopGradient
 from pykern.passes.kernel.expand_ndrange import ExpandNdrange
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
@@ -44,6 +47,7 @@ from pykern.passes.kernel.simplify import Simplify
 from pykern.passes.kernel.speculate_loads import SpeculateLoads
 from pykern.passes.kernel.split_edges import SplitEdges
 from pykern.passes.kernel.tighten_bounds import TightenBounds
+from pykern.passes.kernel.unroll_short_rows import UnrollShortRows
 from pykern.passes.old_names import current
 from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
 from pykern.passes.raise_to_linalg.unmask_sums import UnmaskSums
@@ -60,6 +64,8 @@ ENTRY_POINTS = "pykern.passes"
 LARGEST = 2**62
 """The largest number that passes take as an option: sums of a few of them still fit in 64 bits."""
 OWN: tuple[type[Pass], ...] = (
+    CarryCells,
+    CarrySelectedLoads,
     CheckBounds,
     CheckNans,
     CountLoops,
@@ -87,12 +93,14 @@ OWN: tuple[type[Pass], ...] = (
     RoundOnce,
     ScratchRows,
     Delinearise,
+    DelineariseLaunch,
     ShiftDivisions,
     SplitEdges,
     SpeculateLoads,
     Simplify,
     TightenBounds,
     UnmaskSums,
+    UnrollShortRows,
     VectorizeElementary,
     VectorizeItems,
     VectorizeReductions,

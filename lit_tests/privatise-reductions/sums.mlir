@@ -47,3 +47,29 @@ func.func @not(%a: memref<?xi32>, %b: memref<?xi32>, %c: memref<?xi32>, %x: memr
   }
   return
 }
+
+// -----
+
+// In a version for some lengths as well; the length of a loop whose ends depend on the work-item is that in the middle.
+
+// CHECK-LABEL: func.func @versions
+// CHECK: scf.if %arg4
+// CHECK: %[[MIDDLE:.*]] = arith.shrui
+// CHECK: memref.alloc
+func.func @versions(%bins: memref<?xi32>, %x: memref<?xindex>, %lo: index, %hi: index, %long: i1)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %one = arith.constant 1 : i32
+  scf.if %long {
+    scf.for %i = %lo to %hi step %c1 {
+      %first = arith.muli %i, %c9 : index
+      %end = arith.addi %first, %c9 : index
+      scf.for %j = %first to %end step %c1 {
+        %k = memref.load %x[%j] : memref<?xindex>
+        %old = "kern.atomic_rmw"(%one, %bins, %k) {kind = "add"} : (i32, memref<?xi32>, index) -> i32
+      }
+    }
+  }
+  return
+}

@@ -57,19 +57,19 @@ func.func @distances(%out: memref<?xf64>, %x: memref<?x?xf64>, %m: memref<?x?xf6
 
 // -----
 
-// How often the loop runs depends on the work-item: it stays scalar.
+// How often the loop runs depends on the work-item, and so does where it is read: it stays scalar.
 
 // CHECK-LABEL: func.func @triangle
 // CHECK-NOT: vector
 // CHECK: return
-func.func @triangle(%out: memref<?xf64>, %x: memref<?xf64>, %lo: index, %hi: index)
+func.func @triangle(%out: memref<?xf64>, %x: memref<?x?xf64>, %lo: index, %hi: index)
     attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f64
   scf.for %i = %lo to %hi step %c1 {
     %sum = scf.for %k = %c0 to %i step %c1 iter_args(%s = %zero) -> (f64) {
-      %a = memref.load %x[%k] : memref<?xf64>
+      %a = memref.load %x[%i, %k] : memref<?x?xf64>
       %e = arith.addf %s, %a : f64
       scf.yield %e : f64
     }

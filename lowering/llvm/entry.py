@@ -24,6 +24,7 @@ from pykern.lowering.llvm.python_objects import (
     DATA,
     DESCR,
     DIMS,
+    F_CONTIGUOUS,
     FLAGS,
     LENGTH,
     NDIM,
@@ -52,6 +53,9 @@ GIL_WORK = 60_000
 FEWEST_PRODUCTS = 1 << 20
 """Multiplications, about, of a launch of a product from which Python is asked whether it runs in tiles
 (`pykern.launching.product`): the root of the product of all lengths, for each is the length of two arrays of three."""
+
+SHORTEST_SIDE = 8
+"""Rows and columns of matrices below which tiles are all but empty: points and colours stay loops over work-items."""
 
 PYTHON_TYPES = {"float": "PyFloat_Type", "int": "PyLong_Type", "bool": "PyBool_Type"}
 
@@ -107,9 +111,11 @@ class Entry(Body):
         write_forget(module)
         super().__init__(module, "pk_entry", PTR, [PTR, PTR, I64, PTR])
         self.source, self.uses = source, uses
-        whole = all(isinstance(p.spec, ArraySpec) and not p.spec.strided for p in source.parameters)
-        self.product = product and whole
+        self.product = product and all(isinstance(p.spec, ArraySpec) for p in source.parameters)
+        self.of_matrices = all(isinstance(p.spec, ArraySpec) and p.spec.rank < 3 for p in source.parameters)
         self.lengths: list[Value] = []
+        self.has_tiles: Operand = I1(1)
+        """Whether the arrays lie as tiles want them: those that are no rows are columns, as `x.T` is, and only read."""
         self.spans: list[Span] = []
         self.slots = self.stack(f"[{self.slot_count()} x i64], align 16")
         self.filled = 0
@@ -167,7 +173,12 @@ class Entry(Body):
         self.check(self.is_(self.load(PTR, value, DESCR), "==", table(self, f"dtype.{spec.dtype}")))
         self.check(self.is_(self.load(I32, value, NDIM), "==", spec.rank))
         wanted = ALIGNED | (0 if spec.strided else C_CONTIGUOUS) | (WRITEABLE if use.writes else 0)
-        self.check(self.is_(self.and_(self.load(I32, value, FLAGS), wanted), "==", wanted))
+        flags = self.load(I32, value, FLAGS)
+        # also what is contiguous is of another kind: its own code is faster
+        self.check(self.is_(self.and_(flags, wanted | C_CONTIGUOUS), "==", wanted))
+        if self.product and spec.strided:
+            is_column = self.is_(self.and_(flags, F_CONTIGUOUS), "!=", 0)
+            self.has_tiles = self.and_(self.has_tiles, I1(0) if use.writes else is_column)
         data = self.load(PTR, value, DATA)
         self.fill(data)
         lengths = self._lengths(value, spec)
@@ -186,6 +197,9 @@ class Entry(Body):
                 self.check(self.is_(length, "==", known))
             self.fill(length)
         self.lengths += lengths
+        if self.product and self.of_matrices:
+            for length in lengths:
+                self.has_tiles = self.and_(self.has_tiles, self.is_(length, ">=", SHORTEST_SIDE))
         return lengths
 
     def _strides(self, value: Value, spec: ArraySpec) -> list[Value]:
@@ -293,19 +307,30 @@ class Entry(Body):
         return tuple(self.load(I64, place) for place in found)
 
     def _counts(self) -> list[Value]:
-        """The lengths that the keyword gives, checked."""
+        """The lengths that the keyword gives, checked. `range(n)` is `n`."""
         known = self.source.launch.ndrange
-        counts = [self.integer(item) for item in self._space()]
+        counts = [self._count(item) for item in self._space()]
         for d, count in enumerate(counts):
             self.check(self.is_(count, ">=", 0) if known is None else self.is_(count, "==", known[d]))
         return counts
+
+    def _count(self, item: Value) -> Value:
+        """An int, or the length of a range from 0 in steps of 1."""
+        found = self.variable(item)
+        is_range = self.is_(type_of(self, item), "==", self.outside("PyRange_Type"))
+        with self.if_then(is_range, likely=False):
+            self.check(self.is_(self.integer(self.load(PTR, item, START)), "==", 0))
+            self.check(self.is_(self.integer(self.load(PTR, item, STEP)), "==", 1))
+            self.store(self.load(PTR, item, LENGTH), found)
+        return self.integer(self.load(PTR, found))
 
     def _run(self) -> None:
         if self.product:
             total = Value(F64, repr(FEWEST_PRODUCTS**-2.0))
             for length in self.lengths:
                 total = self.fmul(total, self.cast("sitofp", length, F64))
-            self.check(self.not_(self.is_(total, ">=", Value(F64, "1.0"))))
+            is_large = self.is_(total, ">=", Value(F64, "1.0"))
+            self.check(self.not_(self.and_(is_large, self.has_tiles)))
         answer = self.call("pk_launch", I32, self.slots)
         with self.if_then(self.is_(answer, "!=", 0), likely=False):
             self.check(self.is_(answer, "!=", REFUSED))

@@ -19,6 +19,8 @@ from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.kernel.carry_cells import CarryCells
+from pykern.passes.kernel.carry_selected_loads import CarrySelectedLoads
 from pykern.passes.kernel.delinearise import Delinearise
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
 from pykern.passes.kernel.items_from_loops import ItemsFromLoops
@@ -30,6 +32,7 @@ from pykern.passes.kernel.shift_divisions import ShiftDivisions
 from pykern.passes.kernel.speculate_loads import SpeculateLoads
 from pykern.passes.kernel.split_edges import SplitEdges
 from pykern.passes.kernel.tighten_bounds import TightenBounds
+from pykern.passes.kernel.unroll_short_rows import UnrollShortRows
 from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 from pykern.passes.vectorize.masked_rows import MaskShortRows
 from pykern.passes.vectorize.ordered.vectorize_rows import VectorizeRows
@@ -85,12 +88,15 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             Delinearise(),  # before divisions look different
             Upstream("canonicalize,cse"),
             TightenBounds(),  # guards of all there is become loop bounds: they have no rims
+            UnrollShortRows(),  # before loops over such rows are taken for others
             ItemsFromLoops(),  # when guards are gone; what follows looks at loops over work-items
             SplitEdges(),  # before lanes, which take no branches and no indices that clamp
             Upstream("canonicalize,cse"),
             ShiftDivisions(),  # before lanes, which do not divide integers
-            SpeculateLoads(),  # before lanes and reductions, which have choices and no branches that read
-            PromoteCells(),  # before lanes and reductions, which see what loops carry
+            CarryCells(),  # before lanes and reductions, which see what loops carry
+            PromoteCells(),  # the same
+            SpeculateLoads(),  # the same: they have choices and no branches that read; some only give what was a cell
+            CarrySelectedLoads(),  # of branches that are choices now
             PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
             *(
                 [VectorizeRows()] if kernel else []

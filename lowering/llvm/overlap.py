@@ -67,7 +67,9 @@ def check_itself(
 
 
 def check_overlap(f: Body, spans: Sequence[Span], same_views: bool, otherwise: Operand | Block) -> None:
-    """No written array shares bytes with another argument; with `same_views` it may be the very same view."""
+    """No written array shares bytes with another argument; with `same_views` one is the very same view as another:
+    arrays that share nothing have code of their own, which is faster."""
+    is_shared: Operand = I1(0)
     for a, b in combinations(spans, 2):
         if a.writes or b.writes:
             good = f.or_(f.is_(a.high, "u<=", b.low), f.is_(b.high, "u<=", a.low))
@@ -76,4 +78,7 @@ def check_overlap(f: Body, spans: Sequence[Span], same_views: bool, otherwise: O
                 for x, y in zip(a.view, b.view, strict=True):
                     alike = f.and_(alike, f.is_(x, "==", y))
                 good = f.or_(good, alike)
+                is_shared = f.or_(is_shared, alike)
             f.need(good, otherwise)
+    if same_views:
+        f.need(is_shared, otherwise)

@@ -17,7 +17,7 @@ TYPE, SIZE, LIST_ITEMS, CELL_VALUE = 8, 16, 24, 16
 """Byte offsets in objects: their type, the length of a tuple or list, a list's items, what a closure's cell holds."""
 DATA, NDIM, DIMS, STRIDES, DESCR, FLAGS = 16, 24, 32, 40, 56, 64
 """Byte offsets in a NumPy array."""
-C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
+C_CONTIGUOUS, F_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400
 PAYLOAD = 16
 """Byte offset of the value in a float or NumPy scalar object, right behind the object head."""
 BYTES_PAYLOAD = 32

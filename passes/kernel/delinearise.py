@@ -14,7 +14,8 @@ from mlir.dialects import arith, scf
 
 from pykern.dialect import attributes as kern
 from pykern.passes import kernels
-from pykern.passes.analysis.cost_model.lengths import FEWEST_FLAT_COLUMNS
+from pykern.passes.analysis.cost_model.code_size import SHORT_ROW_OPS
+from pykern.passes.analysis.cost_model.lengths import FEWEST_FLAT_COLUMNS, SHORT_ROW
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import erase_dead
 from pykern.passes.ir.floor_division import FloorDivision, floor_divisions
@@ -62,7 +63,7 @@ class Delinearise(Pass):
             return False
         number = is_constant(divisor)
         if number is not None and number < self.columns:
-            return False
+            return 1 < number <= SHORT_ROW and self._short_rows(kernel, loop, divisor)
         remark(divisions[0].op, "flat index: a loop over rows and one over columns, without divisions")
         with ir.InsertionPoint(loop), loop.location:
             tests = [] if number is not None else [_at_least(divisor, self.columns)]
@@ -74,6 +75,41 @@ class Delinearise(Pass):
                 inner = _rows(loop, loop, divisor)
         # a volume has rows of rows
         self._loop(kernel, inner)
+        return True
+
+    def _short_rows(self, kernel: ir.Operation, loop: ir.Operation, divisor: ir.Value) -> bool:
+        """Let whole rows of few columns be rows and columns, and parts of rows at both ends run as they did."""
+        lower, upper = list(loop.operands)[:2]
+        if kern.PLAIN not in kernel.attributes or len(find(loop, lambda _: True)) > SHORT_ROW_OPS:
+            return False
+        remark(loop, "flat index: a loop over short rows and one over their columns, without divisions")
+        with ir.InsertionPoint(loop), loop.location:
+            rim = loop.clone().operation
+            zero, one, two = map(index_constant, (0, 1, 2))
+            before = arith.AddIOp(lower, arith.SubIOp(divisor, one).result).result
+            first = arith.MinSIOp(
+                arith.MulIOp(arith.DivUIOp(before, divisor).result, divisor).result, upper
+            ).result
+            whole = arith.MulIOp(arith.DivUIOp(upper, divisor).result, divisor).result
+            last = arith.MaxSIOp(whole, first).result
+            rims = scf.ForOp(zero, two, one)
+            with ir.InsertionPoint(rims.body):
+                is_first = arith.CmpIOp(arith.CmpIPredicate.eq, rims.induction_variable, zero).result
+                begin = arith.SelectOp(is_first, lower, last).result
+                end = arith.SelectOp(is_first, first, upper).result
+                terminator = scf.YieldOp([]).operation
+            rows = scf.ForOp(arith.DivUIOp(first, divisor).result, arith.DivUIOp(last, divisor).result, one)
+            with ir.InsertionPoint(rows.body):
+                start = arith.MulIOp(rows.induction_variable, divisor).result
+                place = scf.YieldOp([]).operation
+        rim.move_before(terminator)
+        rim.operands[0], rim.operands[1] = begin, end
+        del rim.attributes[kern.ITEMS]
+        leave_alone(rim)
+        leave_alone(rims.operation)
+        loop.move_before(place)
+        loop.operands[0], loop.operands[1] = zero, divisor
+        _use_both(loop, rows.induction_variable, start, divisor)
         return True
 
 

@@ -20,9 +20,10 @@ from pykern.passes.analysis.cost_model.code_size import VERSIONED_OPS
 from pykern.passes.analysis.cost_model.memory import OWN_SUM_CELLS
 from pykern.passes.analysis.cost_model.operations import OWN_SUM_ITEMS
 from pykern.passes.framework import Pass
+from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.loops import over_cells
 from pykern.passes.ir.reduction import neutral
-from pykern.passes.ir.values import has_uses, is_argument
+from pykern.passes.ir.values import defining, has_uses, is_inside
 from pykern.passes.kernels import find, index_constant, named
 from pykern.passes.remarks import remark
 
@@ -54,9 +55,9 @@ class PrivatiseReductions(Pass):
             if kern.NOALIAS not in kernel.attributes or kern.WORKGROUP in kernel.attributes:
                 continue
             sums = {a for a in kernels.body(kernel).arguments if _is_only_added_to(a)}
-            for op in [o.operation for o in kernels.body(kernel).operations] if sums else []:
-                if op.name == "scf.for" and not op.results:
-                    self._loop(op, sums)
+            for loop in _outermost_loops(kernel) if sums else []:
+                if not loop.results:
+                    self._loop(loop, sums)
 
     def _loop(self, loop: ir.Operation, sums: set[ir.Value]) -> None:
         additions = [op for op in named(loop, "kern.atomic_rmw") if op.operands[1] in sums]
@@ -81,6 +82,13 @@ class PrivatiseReductions(Pass):
         needed = arith.MulIOp(cells, index_constant(self.each)).result
         enough = arith.CmpIOp(arith.CmpIPredicate.sle, needed, _product(_trips(loop, addition))).result
         return arith.AndIOp(few, enough).result
+
+
+def _outermost_loops(kernel: ir.Operation) -> list[ir.Operation]:
+    """The loops that are in no other one; they may be in branches, as versions for some lengths are."""
+    loops = named(kernel, "scf.for")
+    inner = {one for loop in loops for one in named(loop, "scf.for") if one != loop}
+    return [loop for loop in loops if loop not in inner]
 
 
 def _is_only_added_to(array: ir.Value) -> bool:
@@ -111,25 +119,42 @@ def _lengths(array: ir.Value) -> list[ir.Value]:
 
 
 def _trips(loop: ir.Operation, inner: ir.Operation) -> list[ir.Value]:
-    """The trip counts of the loops around `inner`, those that are known before `loop` starts."""
+    """The trip counts of the loops around `inner`, as far as numbers in front of `loop` tell: those of a loop whose
+    bounds depend on outer counters as they are in the middle of these loops."""
     around: list[ir.Operation] = []
     parent = inner.parent
     while parent is not None and parent.operation != loop.parent.operation:  # type: ignore[union-attr]
         around.append(parent.operation)
         parent = parent.operation.parent
-    inside = {result for op in (loop, *find(loop, lambda _: True)) for result in op.results}
-    found = []
+    found: list[ir.Value] = []
+    middle: dict[ir.Value, ir.Value] = {}
     for one in reversed(around):
-        bounds = list(one.operands)[:2]
-        if one.name != "scf.for" or any(b in inside or _is_counter(b, around) for b in bounds):
+        if one.name != "scf.for":
             continue
-        length = arith.SubIOp(bounds[1], bounds[0]).result
-        found.append(arith.MaxSIOp(length, index_constant(0)).result)
+        lower, upper = (_at(bound, middle, loop) for bound in list(one.operands)[:2])
+        if lower is None or upper is None:
+            continue
+        length = arith.MaxSIOp(arith.SubIOp(upper, lower).result, index_constant(0)).result
+        half = arith.ShRUIOp(length, index_constant(1)).result
+        middle[one.opview.induction_variable] = arith.AddIOp(lower, half).result
+        found.append(length)
     return found
 
 
-def _is_counter(value: ir.Value, loops: list[ir.Operation]) -> bool:
-    return is_argument(value) and value.owner.owner.operation in loops
+def _at(value: ir.Value, known: dict[ir.Value, ir.Value], loop: ir.Operation) -> ir.Value | None:
+    """A value of `loop` computed in front of it, from `known` values of its counters; None where that cannot be."""
+    if value in known or not is_inside(value, loop):
+        return known.get(value, value)
+    op = defining(value)
+    if op is None or not op.name.startswith("arith.") or not is_speculatable(op):
+        return None
+    operands = [_at(operand, known, loop) for operand in op.operands]
+    if any(operand is None for operand in operands):
+        return None
+    copy = op.clone()
+    for place, operand in enumerate(operands):
+        copy.operation.operands[place] = operand
+    return copy.operation.results[0]
 
 
 def _product(factors: list[ir.Value]) -> ir.Value:

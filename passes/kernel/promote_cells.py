@@ -26,7 +26,7 @@ from pykern.passes.kernels import find, is_constant, named, terminator
 from pykern.passes.remarks import remark
 
 _AT = {"memref.load": 0, "memref.store": 1}
-_HARMLESS = ("arith.", "math.", "memref.dim", "memref.load", "memref.store", "scf.for", "scf.if", "scf.yield")
+HARMLESS = ("arith.", "math.", "memref.dim", "memref.load", "memref.store", "scf.for", "scf.if", "scf.yield")
 """Beginnings of names of ops that do not let other work-items see memory, nor change it in other ways."""
 
 Cell = tuple[ir.Value, ...]
@@ -57,7 +57,7 @@ class PromoteCells(Pass):
 
 
 def _promote(loop: ir.Operation) -> bool:
-    if not _is_within_work_item(loop) or "unsignedCmp" in loop.attributes:
+    if not is_within_work_item(loop) or "unsignedCmp" in loop.attributes:
         return False
     cells = _cells(loop)
     if not cells:
@@ -88,7 +88,8 @@ def _store(value: ir.Value, memory: ir.Value, indices: list[ir.Value], condition
         memref.StoreOp(value, memory, indices)
 
 
-def _is_within_work_item(loop: ir.Operation) -> bool:
+def is_within_work_item(loop: ir.Operation) -> bool:
+    """Whether a loop is one of a work-item's own."""
     parent = loop.parent
     while parent is not None:
         if kern.ITEMS in parent.operation.attributes:
@@ -104,7 +105,7 @@ def _cells(loop: ir.Operation) -> list[Cell]:
     """The cells that the loop can carry."""
     inside = find(loop, lambda op: True)
     stored = dict.fromkeys(op.operands[1] for op in inside if op.name == "memref.store")
-    if not stored or not all(op.name.startswith(_HARMLESS) for op in inside):
+    if not stored or not all(op.name.startswith(HARMLESS) for op in inside):
         return []
     found: list[Cell] = []
     for memory in stored:
@@ -189,14 +190,15 @@ def _last_store(cell: Cell, loop: ir.Operation) -> ir.Operation | None:
     for op in reversed(before):
         if op.name == "memref.store" and _cell(op) == cell:
             return op
-        if not op.name.startswith(_HARMLESS) or any(
-            _touches(one, cell[0]) for one in [op, *find(op, lambda o: True)]
+        if not op.name.startswith(HARMLESS) or any(
+            touches(one, cell[0]) for one in [op, *find(op, lambda o: True)]
         ):
             return None
     return None
 
 
-def _touches(op: ir.Operation, memory: ir.Value) -> bool:
+def touches(op: ir.Operation, memory: ir.Value) -> bool:
+    """Whether the op reads or writes the array."""
     return op.name in _AT and op.operands[_AT[op.name]] == memory
 
 

@@ -19,11 +19,12 @@ from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.operations import SPECULATED_OPS
 from pykern.passes.framework import Pass
-from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.clone import remake, terminator_operands
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.loops import leave_alone
 from pykern.passes.ir.memory import ancestor_in
-from pykern.passes.ir.values import defining, is_inside
+from pykern.passes.ir.values import defining, is_inside, made_by
 from pykern.passes.kernel.access_bounds import is_within
 from pykern.passes.kernels import MEMORY_OPERAND, find, named, replace
 from pykern.passes.remarks import remark
@@ -203,10 +204,23 @@ def _choose(branch: ir.Operation) -> None:
     yes, no = (terminator_operands(region.blocks[0]) for region in branch.regions)
     with ir.InsertionPoint(branch), branch.location:
         condition = branch.operands[0]
-        values = [
-            a if a == b else arith.SelectOp(condition, a, b).result for a, b in zip(yes, no, strict=True)
-        ]
+        values = [_choice(condition, a, b) for a, b in zip(yes, no, strict=True)]
     replace(branch, values)
+
+
+def _choice(condition: ir.Value, yes: ir.Value, no: ir.Value) -> ir.Value:
+    """One of two values. A sum that grows by something or stays grows by something or by -0.0, which leaves each number
+    as it is: from one addition to the next there is no choice to wait for."""
+    if yes == no:
+        return yes
+    sum_ = made_by(yes, "arith.addf")
+    if sum_ is not None and no in list(sum_.operands):
+        added = next((v for v in sum_.operands if v != no), no)
+        if made_by(added, "arith.mulf") is None:  # that may be one operation with the addition
+            nothing = constant(added.type, -0.0)
+            grown = arith.SelectOp(condition, added, nothing).result
+            return remake(sum_, [no, grown], [no.type]).results[0]
+    return arith.SelectOp(condition, yes, no).result
 
 
 def _is_accessed_before(load: ir.Operation, branch: ir.Operation) -> bool:

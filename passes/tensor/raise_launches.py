@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,10 +12,12 @@ from pykern.data.source import KernelOptions
 from pykern.dialect import attributes as kern
 from pykern.errors import NotRaisable
 from pykern.passes.analysis.contraction import multiplies
+from pykern.passes.analysis.cost_model.lengths import FEWEST_TAPS
 from pykern.passes.framework import Pass, Upstream, run_pass
 from pykern.passes.ir.affine import access_of
 from pykern.passes.ir.clone import clone
 from pykern.passes.ir.structured import indexing_maps, reduces, reduction_loops
+from pykern.passes.kernel.delinearise_launch import DelineariseLaunch
 from pykern.passes.kernels import body, find, index_constant, named, programs
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
@@ -41,7 +44,7 @@ class RaiseLaunches(Pass):
             for launch in named(program, "kern.launch"):
                 symbol = launch.opview.kernel
                 if symbol not in raised:
-                    raised[symbol] = _raised(module, symbol, self.only_parallel)
+                    raised[symbol] = _raised(module, symbol, self.only_parallel, _items(program, symbol))
                 form = raised[symbol]
                 if form is not None:
                     _put(launch, form)
@@ -56,6 +59,7 @@ def is_product(module: ir.Module) -> bool:
     with ir.InsertionPoint(alone.body):
         for op in module.body.operations:
             op.operation.clone()
+    run_pass(DelineariseLaunch(), alone)
     try:
         run_pass(RaiseToLinalg(), alone)
     except NotRaisable:
@@ -79,8 +83,18 @@ def drop_unused_kernels(module: ir.Module) -> None:
             op.erase()
 
 
-def _raised(module: ir.Module, symbol: str, only_parallel: bool) -> ir.Module | None:
-    """A module of the kernel's raised form alone; None where it has none."""
+def _items(program: ir.Operation, symbol: str) -> int:
+    """The work-items of a kernel of one dimension, if all its launches are equally long; else 0."""
+    counts = {
+        tuple(launch.opview.ndrange)
+        for launch in named(program, "kern.launch")
+        if launch.opview.kernel == symbol
+    }
+    return next(iter(counts))[0] if len(counts) == 1 and len(next(iter(counts))) == 1 else 0
+
+
+def _raised(module: ir.Module, symbol: str, only_parallel: bool, items: int) -> ir.Module | None:
+    """A module of the kernel's raised form alone, for so many work-items; None where it has none."""
     kernel = next(
         o.operation
         for o in module.body.operations
@@ -96,6 +110,8 @@ def _raised(module: ir.Module, symbol: str, only_parallel: bool) -> ir.Module | 
         with ir.InsertionPoint(alone.body):
             kernel.clone()
         kern_pipeline(KernelOptions()).run(alone, texts=False)
+        if items:
+            run_pass(DelineariseLaunch(items), alone)
         try:
             run_pass(RaiseToLinalg(), alone)
         except NotRaisable as reason:
@@ -139,8 +155,10 @@ def _is_parallel(module: ir.Module) -> bool:
 
 def _is_product(op: ir.Operation) -> bool:
     """Whether two factors are multiplied as matrices are, each read again for other results, or convolved."""
-    if op.name in ("linalg.matmul", "linalg.batch_matmul") or op.name.startswith("linalg.conv_"):
+    if op.name in ("linalg.matmul", "linalg.batch_matmul"):
         return True
+    if op.name.startswith("linalg.conv_"):
+        return _is_large_filter(ir.RankedTensorType(op.operands[1].type))
     if op.name != "linalg.generic" or len(op.operands) != 3 or not multiplies(op):
         return False
     reductions = reduction_loops(op)
@@ -152,6 +170,11 @@ def _is_product(op: ir.Operation) -> bool:
         return bool(result - right) or bool(result - left)
     summed = {d for d, is_sum in enumerate(reductions) if is_sum}
     return bool(result - left) and bool(result - right) and summed <= left & right
+
+
+def _is_large_filter(kind: ir.RankedTensorType) -> bool:
+    """Whether tiles gain for a filter over an array without channels, whose results share nothing but the filter."""
+    return kind.rank > 1 and (not kind.has_static_shape or math.prod(kind.shape) >= FEWEST_TAPS)
 
 
 def _put(launch: ir.Operation, form: ir.Module) -> None:
@@ -166,7 +189,8 @@ def _put(launch: ir.Operation, form: ir.Module) -> None:
         a: v for a, v in buffers.items() if not isinstance(v.type, ir.MemRefType)
     }
     with ir.InsertionPoint(launch), launch.location:
-        for argument, value in zip(arguments[len(passed) :], _extent(launch), strict=True):
+        counts = arguments[len(passed) :]  # none where the form is for one length of launches
+        for argument, value in zip(counts, _extent(launch) if counts else (), strict=True):
             known[argument] = index_constant(value)
     after: dict[ir.Value, ir.Value] = {}
     with ir.InsertionPoint(launch):

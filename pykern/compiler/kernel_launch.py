@@ -10,14 +10,18 @@ from mlir import ir
 from mlir.dialects import bufferization, func
 
 from pykern.data.program_source import KernelLaunch, ProgramSource
-from pykern.data.source import KernelSource, is_tiled
+from pykern.data.source import ArraySpec, KernelSource, is_tiled, leaves
 from pykern.data.tiles import TileLaunch
 from pykern.dialect import attributes as kern
 from pykern.dialect.launch import LaunchOp
+from pykern.frontend.casts import mlir_type
 from pykern.frontend.kernel import build_module
 from pykern.frontend.program import build_program
+from pykern.frontend.program.shaping import permuted
+from pykern.frontend.program.values import Cell
 from pykern.passes.ir.argument_uses import argument_uses
 from pykern.passes.kernels import body, kernels
+from pykern.types import BY_NAME
 
 
 def kernel_launch(launch: KernelLaunch) -> ir.Module:
@@ -39,10 +43,11 @@ def tile_program(launch: KernelLaunch, source: KernelSource) -> ir.Module:
 
 
 def launching(module: ir.Module, launch: KernelLaunch) -> func.FuncOp:
-    """A program that launches the kernel, and gives what it wrote."""
+    """A program that launches the kernel, and gives what it wrote. Arrays that it only reads may be permuted."""
     kernel = next(kernels(module))
     arguments = list(body(kernel).arguments)
-    types = [_tensor_type(a.type) for a in arguments]
+    orders = _orders(launch, len(arguments))
+    types = [_tensor_type(a.type, order) for a, order in zip(arguments, orders, strict=True)]
     uses = iter(argument_uses(kernel))
     written = [n for n, a in enumerate(arguments) if isinstance(a.type, ir.MemRefType) and next(uses).writes]
     symbol = ir.StringAttr(kernel.attributes["sym_name"]).value
@@ -50,11 +55,12 @@ def launching(module: ir.Module, launch: KernelLaunch) -> func.FuncOp:
     with ir.InsertionPoint(module.body), kernel.location:
         made = func.FuncOp(f"{symbol}.program", ir.FunctionType.get(types, results))
         with ir.InsertionPoint(made.add_entry_block()):
+            given = [_permuted(a, order) for a, order in zip(made.arguments, orders, strict=True)]
             passed = [
                 bufferization.to_buffer(k.type, a, read_only=None if n in written else True)
                 if isinstance(k.type, ir.MemRefType)
                 else a
-                for n, (k, a) in enumerate(zip(arguments, made.arguments, strict=True))
+                for n, (k, a) in enumerate(zip(arguments, given, strict=True))
             ]
             counts = tuple(count for _, _, count in launch.space)
             plain = kern.PLAIN in kernel.attributes
@@ -71,8 +77,28 @@ def launching(module: ir.Module, launch: KernelLaunch) -> func.FuncOp:
     return made
 
 
-def _tensor_type(kind: ir.Type) -> ir.Type:
+def _orders(launch: KernelLaunch, count: int) -> list[tuple[int, ...]]:
+    """The axes of arrays that lie in memory in another order than C's, the fastest last; for others nothing."""
+    specs = [leaf for parameter in launch.source.parameters for leaf in leaves(parameter.spec)]
+    orders = [spec.axes if isinstance(spec, ArraySpec) else () for spec in specs]
+    return (
+        orders if any(orders) else [()] * count
+    )  # a derivative has further arguments, none of them permuted
+
+
+def _tensor_type(kind: ir.Type, order: tuple[int, ...]) -> ir.Type:
+    """What the program takes for an argument of the kernel: of an array its elements as they lie in memory."""
     if not isinstance(kind, ir.MemRefType):
         return kind
     memref = ir.MemRefType(kind)
-    return ir.RankedTensorType.get(memref.shape, memref.element_type)
+    axes = order or range(memref.rank)
+    return ir.RankedTensorType.get([memref.shape[axis] for axis in axes], memref.element_type)
+
+
+def _permuted(argument: ir.Value, order: tuple[int, ...]) -> ir.Value:
+    """An argument of the program with its axes as the kernel counts them."""
+    if not order:
+        return argument
+    kind = ir.RankedTensorType(argument.type)
+    dtype = next(t for t in BY_NAME.values() if mlir_type(t) == kind.element_type)
+    return permuted(Cell(dtype, tuple(kind.shape), argument), tuple(map(order.index, range(kind.rank)))).ssa

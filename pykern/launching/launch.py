@@ -184,10 +184,13 @@ class Launcher:
         slots += [] if shape.shared is None else [shape.shared]
 
         def run() -> None:
-            if PRODUCT in variant.artifact.resources and self._in_tiles(variant, values, kind):
+            def loops() -> None:
+                variant.run([*slots, *shape.slots], self.kernel.timeout)
+
+            if PRODUCT in variant.artifact.resources and self._in_tiles(variant, values, kind, loops):
                 return
             if not shape.empty:
-                variant.run([*slots, *shape.slots], self.kernel.timeout)
+                loops()
 
         return run
 
@@ -199,15 +202,23 @@ class Launcher:
                 hint="launch on the CPU or on the device `python`, or leave it out",
             )
 
-    def _in_tiles(self, variant: Variant, values: list[tuple[str, Any]], kind: LaunchKind) -> bool:
-        """Run a large product in tiles; false where the launch is none, or is of a graph and names have changed."""
+    def _in_tiles(
+        self,
+        variant: Variant,
+        values: list[tuple[str, Any]],
+        kind: LaunchKind,
+        loops: Callable[[], None],
+    ) -> bool:
+        """Run a large product in tiles, or by `loops` while they are few; false where the launch is none, or is of a
+        graph and names have changed."""
         if self._make_products is None or not kind.shape.plain or kind.shape.empty or kind.overlaps:
             return False
         if variant.source.function != self.kernel.captured()[0]:
             return False
         if self.cache.products is None:
             self.cache.products = self._make_products(self.kernel)
-        return self.cache.products.run(values, kind.shape.counts)
+        written = {n for n, use in enumerate(variant.artifact.uses) if use.writes}
+        return self.cache.products.run(values, kind.shape.counts, written, loops)
 
     def _variant(self, kind: LaunchKind) -> Variant:
         source = self.source_of(kind)

@@ -9,7 +9,8 @@ arrays, made once their loops over work-items have taken as long as compiling do
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,8 +36,12 @@ MOST_KINDS = 1000
 """Kinds of launches that are counted."""
 FEWEST_PRODUCTS = 1 << 20
 """Multiplications, about, of a launch from which the longer way to its code pays: 0.1 ms of loops."""
+SHORTEST_SIDE = 8
+"""Rows and columns of matrices below which tiles are all but empty, as `pykern.lowering.llvm.entry` has it."""
 MANY_PRODUCTS = 1 << 28
-"""Multiplications, about, of all launches of a kind from which compiling them pays: 0.1 s of loops at least."""
+"""Multiplications, about, of all launches of a kind from which compiling them pays."""
+LONG_LOOPS = 0.03
+"""Seconds of all launches of a kind from which compiling them pays, also if there are fewer multiplications."""
 
 
 class ProductLaunches:
@@ -47,17 +52,15 @@ class ProductLaunches:
         self._captured: Any = None
         self._plans: dict[Any, Plan | None] = {}
         self._spent: dict[Any, float] = {}
-        """Multiplications of each kind of launch so far."""
+        """What the launches of each kind did so far of what makes compiling them pay: 1 is enough."""
 
     def again(self, args: tuple, keywords: dict[str, Any]) -> bool:
         """Run a launch of a kind that ran in tiles before; false where it has to be looked at."""
-        counts = keywords.get("ndrange")
-        if len(keywords) != 1 or type(counts) is not tuple or current_device() != "cpu":
-            return False
-        if not all(type(a) is np.ndarray for a in args) or not all(type(n) is int for n in counts):
+        counts = _counts(keywords.get("ndrange")) if len(keywords) == 1 else None
+        if counts is None or current_device() != "cpu" or not all(type(a) is np.ndarray for a in args):
             return False
         plan = self._plans.get(self._kind(args, counts))
-        if plan is None or current_graph() is not None or not _fit(args):
+        if plan is None or current_graph() is not None or not _fit(args, plan.written):
             return False
         if any(np.may_share_memory(args[n], a) for n in plan.written for m, a in enumerate(args) if m != n):
             return False
@@ -66,35 +69,58 @@ class ProductLaunches:
         plan.run(list(args))
         return True
 
-    def run(self, values: list[tuple[str, Any]], counts: tuple[int, ...]) -> bool:
-        """Run the launch over so many work-items in tiles; false where it is not for them. Arrays do not overlap."""
+    def run(
+        self,
+        values: list[tuple[str, Any]],
+        counts: tuple[int, ...],
+        written: Container[int],
+        loops: Callable[[], None],
+    ) -> bool:
+        """Run the launch over so many work-items in tiles, or by `loops` where those do not pay; false where it
+        is not for them. Arrays do not overlap; `written` are the numbers of those that the kernel writes to."""
         arrays = [v for _, v in values]
-        if not all(type(a) is np.ndarray for a in arrays) or not _fit(arrays) or current_graph() is not None:
+        if not all(type(a) is np.ndarray for a in arrays) or current_graph() is not None:
+            return False
+        if not _fit(arrays, written):
             return False
         products = math.sqrt(math.prod(a.size for a in arrays))
-        if products < FEWEST_PRODUCTS:
+        of_matrices = all(a.ndim < 3 for a in arrays)
+        if products < FEWEST_PRODUCTS or (of_matrices and min(min(a.shape) for a in arrays) < SHORTEST_SIDE):
             return False
         kind = self._kind(arrays, counts)
         with self.kernel._lock:
-            if kind not in self._plans:
-                if len(self._spent) > MOST_KINDS:
-                    self._spent.clear()
-                self._spent[kind] = self._spent.get(kind, 0) + products
-                if self._spent[kind] < MANY_PRODUCTS or len(self._plans) >= MOST_SHAPES:
-                    return False
-                self._plans[kind] = self._plan(counts, describe(values, self.kernel.annotations))
-            plan = self._plans[kind]
-        if plan is None:
-            return False
-        plan.run(arrays)
+            plan = self._known(kind, products / MANY_PRODUCTS, values, counts)
+        if plan is not None:
+            plan.run(arrays)
+            return True
+        started = time.perf_counter()
+        loops()
+        self._add(kind, (time.perf_counter() - started) / LONG_LOOPS)
         return True
+
+    def _known(
+        self, kind: Any, share: float, values: list[tuple[str, Any]], counts: tuple[int, ...]
+    ) -> Plan | None:
+        """The plan of a kind of launch, made where this launch does the last `share` of what makes that pay."""
+        if kind not in self._plans:
+            self._add(kind, share)
+            if self._spent[kind] < 1 or len(self._plans) >= MOST_SHAPES:
+                return None
+            arguments = describe(values, self.kernel.annotations, permuted=[name for name, _ in values])
+            self._plans[kind] = self._plan(counts, arguments)
+        return self._plans[kind]
+
+    def _add(self, kind: Any, share: float) -> None:
+        if len(self._spent) > MOST_KINDS:
+            self._spent.clear()
+        self._spent[kind] = self._spent.get(kind, 0) + share
 
     def _kind(self, arrays: Sequence[np.ndarray], counts: tuple[int, ...]) -> Any:
         """What code in tiles depends on."""
         captured = self.kernel.captured()[0]
         if captured is not self._captured:  # names mean something else now
             self._captured, self._plans, self._spent = captured, {}, {}
-        return counts, *((a.shape, a.dtype) for a in arrays)
+        return counts, *((a.shape, a.dtype, a.flags.c_contiguous) for a in arrays)
 
     def _plan(self, counts: tuple[int, ...], arguments: Any) -> Plan | None:
         """The program of one launch; None where it has no tiles."""
@@ -114,5 +140,21 @@ def product_source(kernel: LaunchedKernel, counts: tuple[int, ...], arguments: A
     return launch_source(kernel, tuple(arguments.parameters), space, options)
 
 
-def _fit(arrays: Sequence[np.ndarray]) -> bool:
-    return all(a.flags.c_contiguous and a.flags.aligned for a in arrays)
+def _counts(ndrange: Any) -> tuple[int, ...] | None:
+    """The lengths of a launch from 0 in steps of 1, as a kind has them; None where it is not one of plain numbers."""
+    lengths = []
+    for n in ndrange if type(ndrange) is tuple else (ndrange,):
+        if type(n) is range and n.start == 0 and n.step == 1:
+            n = len(n)
+        if type(n) is not int:
+            return None
+        lengths.append(n)
+    return tuple(lengths)
+
+
+def _fit(arrays: Sequence[np.ndarray], written: Container[int]) -> bool:
+    """Whether arrays lie in memory as a plan reads them: row by row, or those that are only read as `x.T` does."""
+    return all(
+        a.flags.aligned and (a.flags.c_contiguous or (a.flags.f_contiguous and n not in written))
+        for n, a in enumerate(arrays)
+    )

@@ -252,3 +252,28 @@ def test_a_name_that_is_not_there_is_not_what_is_meant(kernel, hint):
     with pytest.raises(pk.KernelSyntaxError, match="is not defined") as raised:
         kernel(np.zeros(3), ndrange=3)
     assert hint in str(raised.value)
+
+
+@pk.kernel
+def doubled(y, x):
+    i = pk.index()
+    y[i] = 2 * x[i]
+
+
+@pytest.mark.parametrize("first", ["strided", "shared"])
+def test_code_for_any_arrays_leaves_others_theirs(rng, first):
+    """Code for arrays with strides, or of one array twice, is right for all arrays, and slower than their own."""
+    x = rng.random(64)
+    kernel = pk.kernel(doubled.__wrapped__)
+    if first == "strided":
+        kernel(np.zeros(32), x[::2], ndrange=32)
+    else:
+        kernel(z := x.copy(), z, ndrange=64)
+    for _ in range(2):
+        y = np.zeros(64)
+        kernel(y, x, ndrange=64)
+        np.testing.assert_array_equal(y, 2 * x)
+    sources = [variant.source for variant in kernel.launcher.cache.variants.values()]
+    own = [s for s in sources if s.noalias and not any(p.spec.strided for p in s.parameters)]
+    assert len(sources) == 2
+    assert len(own) == 1

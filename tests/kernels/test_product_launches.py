@@ -46,12 +46,46 @@ def squares(y, x):
     y[i] = total
 
 
+@pk.kernel
+def flat_product(c, a, b):
+    q = pk.index()
+    i, j = q // c.shape[1], q % c.shape[1]
+    total = c.dtype(0)
+    for k in range(a.shape[1]):
+        total += a[i, k] * b[k, j]
+    c[i, j] = total
+
+
+@pk.kernel
+def flat_convolution(y, x, w):
+    q = pk.index()
+    _, columns, channels = y.shape
+    i, j, o = q // (columns * channels), q // channels % columns, q % channels
+    total = y.dtype(0)
+    for p in range(w.shape[0]):
+        for r in range(w.shape[1]):
+            for c in range(w.shape[2]):
+                total += x[i + p, j + r, c] * w[p, r, c, o]
+    y[i, j, o] = total
+
+
+@pk.kernel
+def flat_rest(c, a, b):
+    q = pk.index()
+    i = q // c.shape[1]
+    j = q - i * c.shape[1]
+    for k in range(a.shape[1]):
+        c[i, j] += a[i, k] * b[k, j]
+
+
 @pytest.fixture
 def tiles(monkeypatch):
     """Whether launches that may be tiles are, from the first one on."""
+    monkeypatch.setattr(product_launch, "MOST_SHAPES", 1000)
 
     def choose(on: bool) -> None:
-        monkeypatch.setattr(product_launch, "MANY_PRODUCTS", 0 if on else 1 << 60)
+        for name in ("MANY_PRODUCTS", "LONG_LOOPS"):
+            monkeypatch.setattr(product_launch, name, 1e-9 if on else 1e30)
 
     return choose
 
@@ -62,14 +96,14 @@ def plans(kernel) -> int:
     return 0 if found is None else sum(plan is not None for plan in found._plans.values())
 
 
-def both(tiles, kernel, out, *given):
+def both(tiles, kernel, out, *given, ndrange=None):
     """What loops and what tiles give, as new arrays."""
     found = []
     before = plans(kernel)
     for on in (False, True):
         tiles(on)
         mine = out.copy()
-        kernel(mine, *given, ndrange=mine.shape)
+        kernel(mine, *given, ndrange=mine.shape if ndrange is None else ndrange)
         found.append(mine)
     assert plans(kernel) == before + 1
     return found
@@ -170,3 +204,60 @@ def test_a_changed_array_is_read_again(rng, tiles):
         product(c, a, b, ndrange=c.shape)
         np.testing.assert_allclose(c, a @ b, atol=1e-12)
         a[:] = rng.standard_normal((120, 120))
+
+
+@pytest.mark.parametrize("kernel", [flat_product, flat_rest])
+@pytest.mark.parametrize(("m", "n", "k"), [(131, 127, 103), (16, 150, 1301)])
+def test_a_flat_index(rng, tiles, kernel, m, n, k):
+    a, b = rng.standard_normal((m, k)), rng.standard_normal((k, n))
+    loops, tiled = both(tiles, kernel, np.zeros((m, n)), a, b, ndrange=m * n)
+    np.testing.assert_allclose(tiled, a @ b, atol=1e-11)
+    np.testing.assert_array_equal(tiled, loops)
+
+
+def test_a_flat_index_of_three_dimensions(rng, tiles):
+    x, w = rng.standard_normal((39, 41, 24)), rng.standard_normal((3, 2, 24, 37))
+    out = np.zeros((37, 40, 37))
+    loops, tiled = both(tiles, flat_convolution, out, x, w, ndrange=out.size)
+    np.testing.assert_array_equal(tiled, loops)
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 2), (0, 1))
+    np.testing.assert_allclose(tiled, np.einsum("ijcpq,pqco->ijo", windows, w), atol=1e-11)
+
+
+def test_a_flat_index_that_ends_within_a_row(rng, tiles):
+    """It stays loops: what is behind the last work-item is not written."""
+    tiles(True)
+    a, b, c = (rng.standard_normal((120, 120)) for _ in range(3))
+    before, kept = plans(flat_product), c.copy()
+    flat_product(c, a, b, ndrange=c.size - 50)
+    np.testing.assert_allclose(c.ravel()[:-50], (a @ b).ravel()[:-50], atol=1e-12)
+    np.testing.assert_array_equal(c.ravel()[-50:], kept.ravel()[-50:])
+    assert plans(flat_product) == before
+
+
+@pytest.mark.parametrize("ndrange", [(range(130), range(120)), (133, range(120))])
+def test_ranges_from_zero(rng, tiles, ndrange):
+    m = len(ndrange[0]) if isinstance(ndrange[0], range) else ndrange[0]
+    a, b = rng.standard_normal((m, 110)), rng.standard_normal((110, 120))
+    loops, tiled = both(tiles, product, np.zeros((m, 120)), a, b, ndrange=ndrange)
+    np.testing.assert_array_equal(tiled, loops)
+
+
+@pytest.mark.parametrize("transposed", ["a", "b", "ab"])
+def test_transposed_views(rng, tiles, transposed):
+    a, b = rng.standard_normal((131, 103)), rng.standard_normal((103, 127))
+    a = np.asfortranarray(a) if "a" in transposed else a
+    b = np.asfortranarray(b) if "b" in transposed else b
+    loops, tiled = both(tiles, product, np.zeros((131, 127)), a, b)
+    np.testing.assert_array_equal(tiled, loops)
+    np.testing.assert_allclose(tiled, a @ b, atol=1e-12)
+
+
+def test_transposed_results_stay_loops(rng, tiles):
+    tiles(True)
+    a, b = rng.standard_normal((130, 131)), rng.standard_normal((131, 132))
+    c = np.zeros((132, 130)).T
+    before = plans(product)
+    product(c, a, b, ndrange=c.shape)
+    np.testing.assert_allclose(c, a @ b, atol=1e-12)
+    assert plans(product) == before

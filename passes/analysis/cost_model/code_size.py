@@ -4,6 +4,9 @@ from __future__ import annotations
 
 SHORT_ROW_OPS = 120
 """Operations of a loop that gets a version for short rows, at most: longer ones do not wait for loads."""
+VERSIONED_ROW_OPS = 48
+"""Operations of a work-item that gets a version for rows of three, at most: norms of points have fewer, and operations
+on long rows more, of which short ones are rare."""
 CHAIN_CHUNK = 16
 """Operations of a chunk that a long chain of elementwise operations is cut into."""
 SIBLING_OPS = 400

@@ -46,3 +46,9 @@ WIDEST_RIM = 16
 FEWEST_MASKED = 4
 """Work-items for which a vector under a mask is quicker than one after the other: what is not side by side in memory
 costs each lane of the vector, also those that are masked."""
+FEWEST_TAPS = 16
+"""Numbers of a filter from which an array without channels is filtered in tiles: smaller ones lanes have in
+registers."""
+VERSIONED_ROW = 3
+"""Elements of a short row that gets a version of its own where its length is known at launch only: points in space and
+colours have so many."""

@@ -6,6 +6,11 @@ VECTOR_BYTES = 64
 """Bytes of a vector of a loop: a cache line, one register of AVX-512, two of AVX2."""
 PAIR_BYTES = 2 * VECTOR_BYTES
 """Bytes of a vector of sums and of work-items in lanes: its halves hide each other's latency."""
+COLUMN_VECTORS = {True: (8, 2), False: (2,)}
+"""Vectors of columns that a loop down the columns of an array takes at a time, the most first, by whether there are the
+registers of AVX-512: the longer they go along a row, the more of its lines are fetched ahead."""
+COLUMN_SUMS = 2
+"""Vectors that such a loop may carry, for each of which there are so many."""
 ROWS_IN_LANES = 8
 """Rows whose sums run side by side, and columns of the squares in which they are transposed: AVX2 has registers for
 one such square of f32, and the latency of eight additions hides that of one."""

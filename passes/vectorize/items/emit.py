@@ -17,6 +17,7 @@ from pykern.passes.ir.clone import remake
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import index_constant
+from pykern.passes.vectorize.items.divergent import emit_unequal, emit_while, is_unequal
 from pykern.passes.vectorize.items.lanes import MEMORY_AT, Lanes
 from pykern.passes.vectorize.items.tables import Table
 from pykern.passes.vectorize.lanes import VARYING, LaneEmitter, Stride
@@ -35,6 +36,8 @@ class ItemEmitter(LaneEmitter):
     """Arrays whose rows of these work-items lie in lane order elsewhere."""
     tables: dict[ir.Value, tuple[Table, ir.Value]] = field(kw_only=True)
     """Values computed before the loop, and where they lie."""
+    active: ir.Value | None = None
+    """A mask of the lanes that are in an iteration of a loop; None where all are."""
 
     def stride(self, value: ir.Value) -> Stride:
         return self.lanes.stride(value)
@@ -94,7 +97,10 @@ class ItemEmitter(LaneEmitter):
             self._store_lane(vector.ExtractOp(given, [], [n]).result, self._cell(memory, indices, n), n)
 
     def _load_neighbours(self, kind: ir.VectorType, memory: ir.Value, indices: list[ir.Value]) -> ir.Value:
-        return vector.LoadOp(kind, *self._place(memory, indices)).result
+        place = self._place(memory, indices)
+        if self.active is not None and memory not in self.private:
+            return vector.MaskedLoadOp(kind, *place, self.active, constant(kind, 0)).result
+        return vector.LoadOp(kind, *place).result
 
     def _store_neighbours(self, value: ir.Value, memory: ir.Value, indices: list[ir.Value]) -> None:
         vector.StoreOp(value, *self._place(memory, indices))
@@ -143,7 +149,13 @@ class ItemEmitter(LaneEmitter):
 
     # -- branches and loops --------------------------------------------------------------------
 
+    def _while(self, op: ir.Operation) -> None:
+        emit_while(self, op)
+
     def _for(self, op: ir.Operation) -> None:
+        if is_unequal(self.lanes, op):
+            emit_unequal(self, op)
+            return
         body = op.regions[0].blocks[0]
         carried = list(body.arguments)[1:]
         bounds = [self.scalar(v) for v in list(op.operands)[:3]]
@@ -205,6 +217,7 @@ def _sum(element: ir.Type, lanes: ir.Value) -> ir.Value:
 _STRUCTURED = {
     "scf.for": "_for",
     "scf.if": "_if",
+    "scf.while": "_while",
     "memref.store": "_store",
     "kern.push": "_push",
     "kern.atomic_rmw": "_atomic",

@@ -12,13 +12,15 @@ from pykern.dialect import attributes as kern
 from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.values import has_uses, is_inside, made_by
 from pykern.passes.kernels import find
+from pykern.passes.vectorize.items.divergent import is_unequal, refusal_of_unequal, refusal_of_while
 from pykern.passes.vectorize.lanes import VARYING, Stride, stride_of
 
 MEMORY_AT = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1}
 _WRITES = {"memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
 _CHEAP = {"math.absf", "math.absi", "math.ceil", "math.copysign", "math.floor", "math.fma"}
 """Functions that are cheap enough to be computed for both sides of a branch within a branch, which is seldom taken."""
-_KNOWN = {*MEMORY_AT, "memref.dim", "scf.for", "scf.if", "scf.yield", "kern.push", "kern.pop"}
+_CONTROL = {"scf.for", "scf.if", "scf.while", "scf.condition", "scf.yield"}
+_KNOWN = {*MEMORY_AT, *_CONTROL, "memref.dim", "kern.push", "kern.pop"}
 
 
 class Scalar(Exception):
@@ -45,6 +47,13 @@ class Lanes:
         for op in self.ops:
             self._refuse(op)
 
+    @property
+    def diverges(self) -> bool:
+        """Whether there are loops that lanes run unequally often: lanes without a work-item could run them for ever."""
+        return any(
+            op.name == "scf.while" or (op.name == "scf.for" and is_unequal(self, op)) for op in self.ops
+        )
+
     def stride(self, value: ir.Value) -> Stride:
         """0 where all lanes have the same value, n where each next lane has n more, else `VARYING`."""
         return self._strides.get(value, 0)
@@ -68,10 +77,17 @@ class Lanes:
     # -- strides -------------------------------------------------------------------------------
 
     def _visit(self, op: ir.Operation) -> None:
-        if op.name == "scf.for":
+        if op.name == "scf.while":
+            inside = [v for region in op.regions for v in region.blocks[0].arguments]
+            for value in (*inside, *op.results):
+                self._put(value, VARYING)
+        elif op.name == "scf.for":
             body = op.regions[0].blocks[0]
             carried = list(body.arguments)[1:]
             self._put(body.arguments[0], 0)
+            if is_unequal(self, op):
+                for value in (*carried, *op.results):
+                    self._put(value, VARYING)
             self._join(carried, list(op.operands)[3:])
             self._join(carried, _end(body))
             self._join(op.results, carried)
@@ -121,8 +137,10 @@ class Lanes:
         for result in op.results:
             if self.stride(result) != 0 and not is_lane_type(result.type):
                 raise Scalar(f"{result.type} does not lie in lanes")
-        if op.name == "scf.for" and any(self.stride(v) != 0 for v in list(op.operands)[:3]):
-            raise Scalar("work-items run a loop unequally often")
+        if op.name == "scf.for" and is_unequal(self, op) and (reason := refusal_of_unequal(self, op)):
+            raise Scalar(reason)
+        if op.name == "scf.while" and (reason := refusal_of_while(op)):
+            raise Scalar(reason)
         if op.name == "scf.if" and self.stride(op.operands[0]) != 0:
             self._refuse_branch(op)
         if op.name.startswith(("arith.", "math.ipowi")) and any(self.stride(v) != 0 for v in op.operands):

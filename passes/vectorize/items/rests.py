@@ -69,8 +69,8 @@ def has_narrow_form(lanes: Lanes) -> bool:
     return not any(isinstance(kind, ir.IndexType) or kind.width == 1 for kind in kinds)
 
 
-def emit_narrow(lanes: Lanes, private: dict[ir.Value, ir.Value], width: int) -> None:
-    """Put a loop over narrower vectors in front of the loop over work-items."""
+def emit_vectors(lanes: Lanes, private: dict[ir.Value, ir.Value], width: int) -> None:
+    """Put a loop over vectors of another width in front of the loop over work-items."""
     loop = lanes.loop
     lower, upper = list(loop.operands)[:2]
     with ir.InsertionPoint(loop), loop.location:

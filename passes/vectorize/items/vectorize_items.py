@@ -11,16 +11,16 @@ from mlir.dialects import arith, memref, scf
 from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.memory import TABLE_ELEMENTS
-from pykern.passes.analysis.cost_model.registers import PAIR_BYTES
+from pykern.passes.analysis.cost_model.registers import COLUMN_VECTORS, PAIR_BYTES
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, index_constant
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.items.emit import ItemEmitter
 from pykern.passes.vectorize.items.lanes import Lanes, Scalar
-from pykern.passes.vectorize.items.rests import emit_masked, emit_narrow, has_narrow_form
+from pykern.passes.vectorize.items.rests import emit_masked, emit_vectors, has_narrow_form
 from pykern.passes.vectorize.items.rows import buffer_of, copy_rows, rows_read_often
 from pykern.passes.vectorize.items.tables import Table, tables_of
-from pykern.passes.vectorize.items.worth import refuse_if_slower, suits_integers
+from pykern.passes.vectorize.items.worth import columns_carried, refuse_if_slower, suits_integers
 from pykern.passes.vectorize.lanes import VARYING
 
 
@@ -91,6 +91,10 @@ def emit(kernel: ir.Operation, lanes: Lanes, rows: list[ir.Value], width: int, m
     with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
         buffers = {memory: buffer_of(memory, width) for memory in rows}
     private = {m: _with_lanes(m, width) for m in _private(lanes)}
+    columns = 0 if rows or private else columns_carried(lanes)
+    for vectors in COLUMN_VECTORS[masks] if columns else ():
+        remark(loop, "the loop goes down columns: more of them at a time, where there are so many")
+        emit_vectors(lanes, private, width * max(1, vectors // columns))
     lower, upper = list(loop.operands)[:2]
     with ir.InsertionPoint(loop), loop.location:
         count = arith.MaxSIOp(arith.SubIOp(upper, lower).result, index_constant(0)).result
@@ -108,14 +112,17 @@ def emit(kernel: ir.Operation, lanes: Lanes, rows: list[ir.Value], width: int, m
         emitter.block(loop.regions[0].blocks[0])
         scf.YieldOp([])
     with ir.InsertionPoint(_last(kernels.body(kernel))), kernel.location:
-        for buffer in (*buffers.values(), *(made for _, made in tables)):
+        for buffer in buffers.values():
             memref.DeallocOp(buffer)
+    with ir.InsertionPoint(_last(loop.block)), kernel.location:  # in front of it they were made
+        for _, made in tables:
+            memref.DeallocOp(made)
     loop.operands[0] = middle
     narrow = not rows and not tables and has_narrow_form(lanes)
-    if narrow and masks:
+    if narrow and masks and not lanes.diverges:
         emit_masked(lanes, private, width // 2)
     elif narrow and width // 4 > 2:
-        emit_narrow(lanes, private, width // 4)
+        emit_vectors(lanes, private, width // 4)
     _compile_quickly(loop)
 
 

@@ -1,0 +1,146 @@
+"""What a loop reads at a place that it keeps is kept too: `if x[j] > x[best]: best = j` carries `x[best]`.
+
+Comes in: a kernel as loops over work-items. Goes out: loops that carry the value beside its place. Read next:
+`vectorize.selection`, which makes vectors of loops that keep the best value and its place.
+
+Why: a load at a carried index waits for the comparison before it, and no vector can make it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, memref, scf
+
+from pykern.dialect import attributes as kern
+from pykern.passes import kernels
+from pykern.passes.framework import Pass
+from pykern.passes.ir.clone import remake, terminator_operands
+from pykern.passes.ir.constants import constant
+from pykern.passes.ir.memory import has_one_name
+from pykern.passes.ir.values import is_argument, is_inside, made_by
+from pykern.passes.kernel.promote_cells import HARMLESS, is_within_work_item
+from pykern.passes.kernels import find, named, replace, terminator
+from pykern.passes.remarks import remark
+
+
+@dataclass(frozen=True)
+class CarrySelectedLoads(Pass):
+    """Keep in values what loops read at places that they choose.
+
+    In:  kernels as loops over work-items, marked `kern.noalias`.
+    Out: where a loop carries an index that each iteration keeps or replaces by another one, and reads an array, which
+         it does not write, at both: it carries what stands at the index too, and chooses it by the same condition. What
+         stands at the first index is read in front of the loop, if it runs at all.
+    """
+
+    name: ClassVar[str] = "kern-carry-selected-loads"
+    only_speed: ClassVar[bool] = True
+    looks_for: ClassVar[tuple[str, ...]] = ("arith.select",)
+
+    def run(self, module: ir.Module) -> bool:
+        changed = False
+        for kernel in kernels.kernels(module):
+            if kern.NOALIAS in kernel.attributes:
+                for loop in named(kernel, "scf.for"):
+                    changed |= (
+                        "unsignedCmp" not in loop.attributes and is_within_work_item(loop) and _loop(loop)
+                    )
+        return changed
+
+
+def _loop(loop: ir.Operation) -> bool:
+    inside = find(loop, lambda op: True)
+    if not loop.results or not all(op.name.startswith(HARMLESS) for op in inside):
+        return False
+    body = loop.regions[0].blocks[0]
+    written = {op.operands[1] for op in inside if op.name == "memref.store"}
+    loads = [o.operation for o in body.operations if o.operation.name == "memref.load"]
+    loads = [op for op in loads if _is_unwritten(op.operands[0], written)]
+    for number, (place, given) in enumerate(
+        zip(list(body.arguments)[1:], terminator_operands(body), strict=True)
+    ):
+        choice = made_by(given, "arith.select")
+        if choice is None or place not in list(choice.operands)[1:]:
+            continue
+        for load in loads:
+            other = _at_other(load, place, choice, loads, loop)
+            if other is not None:
+                _carry(loop, load, other, choice, number)
+                return True
+    return False
+
+
+def _is_unwritten(memory: ir.Value, written: set[ir.Value]) -> bool:
+    return is_argument(memory) and has_one_name(memory) and memory not in written
+
+
+def _at_other(
+    load: ir.Operation, place: ir.Value, choice: ir.Operation, loads: list[ir.Operation], loop: ir.Operation
+) -> ir.Operation | None:
+    """The load of what stands at the other value of the choice, where `load` is of what stands at the carried one."""
+    own = list(load.operands)[1:]
+    at = [n for n, index in enumerate(own) if _plain(index) == place]
+    if len(at) != 1 or any(is_inside(index, loop) for n, index in enumerate(own) if n != at[0]):
+        return None
+    replaced = next((v for v in list(choice.operands)[1:] if v != place), place)
+    for other in loads:
+        indices = list(other.operands)[1:]
+        same = other.operands[0] == load.operands[0] and _plain(indices[at[0]]) == _plain(replaced)
+        if same and all(a == b for n, (a, b) in enumerate(zip(indices, own, strict=True)) if n != at[0]):
+            return other
+    return None
+
+
+def _plain(index: ir.Value) -> ir.Value:
+    """The integer that an index is made of; casts between index and 64 bits change no place."""
+    cast = made_by(index, "arith.index_cast")
+    wide = ir.IntegerType.get_signless(64)
+    if cast is None or not all(
+        v.type == wide or isinstance(v.type, ir.IndexType) for v in (cast.operands[0], index)
+    ):
+        return index
+    return _plain(cast.operands[0])
+
+
+def _carry(
+    loop: ir.Operation, load: ir.Operation, other: ir.Operation, choice: ir.Operation, number: int
+) -> None:
+    remark(load, "what stands at the index that the loop keeps is kept in a register")
+    kind, place = load.results[0].type, loop.regions[0].blocks[0].arguments[1 + number]
+    with ir.InsertionPoint(loop), loop.location:
+        start = _first(load, place, loop.operands[3 + number], loop)
+        made = remake(loop, [*loop.operands, start], [*(r.type for r in loop.results), kind], regions=1)
+    body = loop.regions[0].blocks[0]
+    held = body.add_argument(kind, loop.location)
+    found = other.results[0]
+    replace(load, [held])
+    body.append_to(made.regions[0])
+    end = terminator(body)
+    sides = [held, found] if choice.operands[1] == place else [found, held]
+    with ir.InsertionPoint(end), end.location:
+        kept = arith.SelectOp(choice.operands[0], *sides).result
+        scf.YieldOp([*end.operands, kept])
+    end.erase()
+    for old, new in zip(loop.results, made.results, strict=False):
+        old.replace_all_uses_with(new)
+    loop.erase()
+
+
+def _first(load: ir.Operation, place: ir.Value, start: ir.Value, loop: ir.Operation) -> ir.Value:
+    """What the first iteration reads; anything where there is none."""
+    lower, upper = list(loop.operands)[:2]
+    memory, *indices = load.operands
+    runs = arith.CmpIOp(arith.CmpIPredicate.slt, lower, upper).result
+    branch = scf.IfOp(runs, [load.results[0].type], has_else=True)
+    with ir.InsertionPoint(branch.then_block):
+        at = start
+        if not isinstance(start.type, ir.IndexType):
+            at = arith.IndexCastOp(ir.IndexType.get(), start).result
+        found = memref.LoadOp(memory, [at if _plain(index) == place else index for index in indices])
+        scf.YieldOp([found.result])
+    with ir.InsertionPoint(branch.else_block):
+        scf.YieldOp([constant(load.results[0].type, 0)])
+    return branch.results[0]
