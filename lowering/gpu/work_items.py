@@ -40,10 +40,12 @@ class PlaceWorkItems(Pass):
     subgroup_size: int = 32
     small: bool = False
     """Whether the numbers of all work-items and groups, those of a last group that is not full too, fit in 31 bits."""
+    whole: bool = False
+    """Whether a launch is never a part of one: its first groups are 0."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
-            _place(kernel, self.subgroup_size, self.small)
+            _place(kernel, self.subgroup_size, self.small, self.whole)
 
 
 def default_group(rank: int) -> tuple[int, ...]:
@@ -61,7 +63,7 @@ class _Slots:
     first: list[ir.Value]
 
 
-def _place(kernel: ir.Operation, subgroup_size: int, small: bool) -> None:
+def _place(kernel: ir.Operation, subgroup_size: int, small: bool, whole: bool) -> None:
     rank = kernels.rank(kernel)
     grid = Grid(kernels.integers(kernel, kern.WORKGROUP) or default_group(rank))
     kernel.attributes[kern.WORKGROUP] = ir.DenseI64ArrayAttr.get(list(grid.size))
@@ -71,6 +73,8 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool) -> None:
     with ir.InsertionPoint(body[0]), kernel.location:
         if known is not None:
             slots.counts = [index_constant(n) for n in known]
+        if whole:
+            slots.first = [index_constant(0) for _ in slots.first]
         sizes = [index_constant(n) for n in grid.size]
         groups = [arith.CeilDivUIOp(c, s).result for c, s in zip(slots.counts, sizes, strict=True)]
         local, group = _positions(grid, sizes, groups, slots, known, small)

@@ -30,7 +30,8 @@ from pykern.passes.kernel.tighten_bounds import TightenBounds
 def source_work_items(options: SourceOptions) -> Pipeline:
     """Where work-items are, and what they do together. Reports are still ops."""
     items = work_item_pipeline(
-        PlaceWorkItems(small=_is_small(options)), limits=(LAVAPIPE_LIMITS,) if options.lavapipe else ()
+        PlaceWorkItems(small=_is_small(options), whole=not options.words),
+        limits=(LAVAPIPE_LIMITS,) if options.lavapipe else (),
     )
     # the last that looks for scf.for
     return items + Pipeline((ReportCutLoops(),) if options.lavapipe else ())
@@ -45,8 +46,13 @@ def source_memory(options: SourceOptions, language: Language, offsets: bool) -> 
         # with floats of 64 bits nothing needs to stay
         native = () if options.f64 else language.native
         functions += (ExpandMath(library=False, fused=fused, native=native),)
-    memory = FlattenMemory(offsets=offsets, whole_words=language.whole_words, small=_is_small(options))
-    return arithmetic_pipeline(memory, functions, vulkan=not language.accurate) + Pipeline(
+    memory = FlattenMemory(
+        offsets=offsets,
+        whole_words=language.whole_words,
+        f16_as_bits="f16" not in language.types,
+        small=_is_small(options),
+    )
+    return arithmetic_pipeline(memory, functions, vulkan=not language.accurate, printed=True) + Pipeline(
         (
             # of what is left when constants are folded
             *([CLEAN, OpaqueZeros()] if options.lavapipe else []),
@@ -82,6 +88,7 @@ def c_pipeline() -> Pipeline:
             FlattenMemory(float_atomics=True, bf16_as_bits=True, atomic_width=8),
             (ExpandLibrary(), ExpandIntegerPower()),
             vulkan=False,
+            printed=True,
         )
         + Pipeline(
             (

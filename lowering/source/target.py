@@ -50,7 +50,7 @@ LANGUAGES: dict[str, Callable[[SourceOptions], Language]] = {
     "cuda-cpp": lambda _: Cuda(),
     "hip-cpp": lambda _: Hip(),
     "msl": lambda _: Metal(),
-    "wgsl": lambda options: NativeWgsl.of(options) if options.words else Wgsl(),
+    "wgsl": lambda options: (NativeWgsl if options.i64 else Wgsl).of(options),
 }
 
 
@@ -60,7 +60,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     language, users = LANGUAGES[name](options), UserNames(source.function)
     language.noalias = source.noalias
     flat = flattened(module, source, language, users, record)
-    if isinstance(language, C):
+    if not options.words:
         flat.arguments = without_known(flat.kernel, source, flat.arguments)
     started = time.perf_counter()
     taken = Names(language.reserved | CALLED)
@@ -182,15 +182,18 @@ def printed(
 
 
 def without_known(kernel: ir.Operation, source: KernelSource, names: list[str]) -> list[str]:
-    """The names of what is left when lengths and counts that are known are no arguments of a kernel in C."""
-    known = known_values(source)
-    block = body(kernel)
-    kept = []
-    for argument, name in reversed(list(zip(block.arguments, names, strict=False))):
-        if name in known:
+    """The names of what is left when lengths, counts and first groups that are known are no arguments."""
+    known, block = known_values(source), body(kernel)
+    kinds = list(ir.ArrayAttr(kernel.attributes[kern.ARGUMENTS]))
+    firsts = len(names) - 1 - min(source.launch.rank, 3)
+    kept: list[str] = []
+    for number, (argument, name) in reversed(list(enumerate(zip(block.arguments, names, strict=False)))):
+        if name in known or firsts <= number < len(names) - 1:
             block.erase_argument(argument.arg_number)
+            del kinds[number]
         else:
             kept.insert(0, name)
+    kernel.attributes[kern.ARGUMENTS] = ir.ArrayAttr.get(kinds)
     update_type(kernel)
     return kept
 

@@ -1,6 +1,7 @@
 """WGSL, the language of WebGPU.
 
-It has no integers but those of 32 bits and no 64-bit floats. Integers of 8 and 16 bits are kept in 32, with their sign.
+It has no integers but those of 32 bits and no 64-bit floats. Integers of 8 and 16 bits are kept in 32, with their sign;
+those of 64 are pairs (`pairs`).
 Its compilers may regroup arithmetic on floats and take for granted that nothing is NaN, so what has to be exact goes
 through bits that they cannot see through.
 """
@@ -10,15 +11,21 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
 from pykern.lowering.source.expressions import ATOM, UNARY, Expression, binary, call
 from pykern.lowering.source.language import Language, Memory, Word
+from pykern.lowering.source.options import SourceOptions
+from pykern.lowering.source.pair_functions import PAIR_FUNCTIONS, add_function
+from pykern.lowering.source.pairs import PAIR, pair_of
+from pykern.passes.analysis.integer_ranges import width
 from pykern.passes.ir.values import made_by
 
-_TYPES = {"i1": "bool", "i8": "i32", "i16": "i32", "i32": "i32", "f16": "f16", "f32": "f32"}
+_TYPES = {
+    "i1": "bool", "i8": "i32", "i16": "i32", "i32": "i32", "i64": PAIR, "index": PAIR, "f16": "f16", "f32": "f32",
+}  # fmt: skip
 _ATOMICS = {
     "add": "Add", "sub": "Sub", "min": "Min", "max": "Max", "and": "And", "or": "Or", "xor": "Xor",
     "exchange": "Exchange",
@@ -61,12 +68,27 @@ class Wgsl(Language):
 
     name: str = "WGSL"
     types: dict[str, str] = field(default_factory=lambda: dict(_TYPES))
-    reserved: frozenset[str] = frozenset(_RESERVED.split())
+    reserved: frozenset[str] = frozenset((*_RESERVED.split(), *PAIR_FUNCTIONS))
     accurate: bool = False
     native: tuple[str, ...] = _NEED_DOUBLES
     whole_words: bool = True
     unequal_to_nan: bool = False  # naga makes the ordered comparison of it
     wraps: bool = True
+    weak_exchange: bool = True
+    pairs: bool = True
+    words: bool = False
+    """Whether pykern launches the text: two arguments may then be parts of one buffer, which WebGPU refuses where only
+    one of them is written."""
+
+    @classmethod
+    def of(cls, options: SourceOptions) -> Wgsl:
+        """The language of a device with these numbers, and of these launches."""
+        language = cls(words=options.words)
+        if not options.f16:
+            del language.types["f16"]
+        if options.words:
+            language.types["f64"] = PAIR  # a number of Python's, which is rounded at once
+        return language
 
     def argument(self, told: Memory | Word) -> str:
         return told.name if isinstance(told, Memory) else f"words.{told.name}"
@@ -75,6 +97,8 @@ class Wgsl(Language):
         return "u32"
 
     def to_unsigned(self, kind: ir.Type, operand: Expression) -> Expression:
+        if operand.other_sign is not None:
+            return operand.other_sign[0]
         if operand.text.isdigit():
             return Expression(f"{operand.text}u")
         bits = ir.IntegerType(kind).width
@@ -85,13 +109,25 @@ class Wgsl(Language):
         )
 
     def signed(self, kind: ir.Type, operand: Expression) -> Expression:
-        return self._kept_in(kind, call("bitcast<i32>", operand))
+        signed = call("bitcast<i32>", operand)
+        if ir.IntegerType(kind).width == 32:
+            return replace(signed, other_sign=(operand, "u32"))
+        return self._kept_in(kind, signed)
+
+    def from_unsigned(self, kind: ir.Type, operand: Expression) -> Expression:
+        return self.signed(kind, operand) if width(kind) else self.cast(kind, operand)
 
     def unsigned_of_float(self, kind: ir.Type, operand: Expression) -> Expression:
         return call("u32", operand)
 
     def cast(self, kind: ir.Type, operand: Expression) -> Expression:
         return self._kept_in(kind, call(self.type(kind), operand))
+
+    def resized(self, kind: ir.Type, operand: Expression, given: ir.Type) -> Expression:
+        """Both are `i32`, but for truth values."""
+        if width(given) == 1 or width(kind) == 1:
+            return self.cast(kind, operand)
+        return self._kept_in(kind, operand) if width(kind) < width(given) else operand
 
     def _kept_in(self, kind: ir.Type, operand: Expression) -> Expression:
         """An integer of 8 or 16 bits with the sign of its own last bit."""
@@ -131,7 +167,14 @@ class Wgsl(Language):
         found = Expression(f"{name}({bits:#x}u)")
         return call("f16", found) if str(kind) == "f16" else found
 
+    def _float(self, number: float, kind: ir.Type) -> Expression:
+        if self.types.get(str(kind)) == PAIR:
+            return pair_of(struct.unpack("<Q", struct.pack("<d", number))[0])
+        return super()._float(number, kind)
+
     def _integer(self, number: int, kind: ir.Type) -> Expression:
+        if ir.IntegerType(kind).width == 64:
+            return pair_of(number)
         if number == -(1 << 31):
             return Expression("(-2147483647 - 1)")
         return Expression(str(number), ATOM if number >= 0 else UNARY)
@@ -169,8 +212,16 @@ class Wgsl(Language):
         return f"var {name}: {kind};" if value is None else f"var {name}: {kind} = {value};"
 
     def loop(self, kind: str, name: str, first: str, end: str, step: str) -> str:
-        increment = f"{name}++" if step == "1" else f"{name} += {step}"
-        return f"for (var {name}: {kind} = {first}; {name} < {end}; {increment}) {{"
+        if kind == PAIR:
+            for function in ("less64", "add64"):
+                add_function(function, self.helpers)
+            condition, increment = f"less64({name}, {end})", f"{name} = add64({name}, {step})"
+        else:
+            condition, increment = f"{name} < {end}", f"{name}++" if step == "1" else f"{name} += {step}"
+        return f"for (var {name}: {kind} = {first}; {condition}; {increment}) {{"
+
+    def subscript(self, place: Expression, bits: int) -> str:
+        return f"{place.within(ATOM)}.x" if bits == 64 else place.text
 
     @property
     def forever(self) -> str:
@@ -178,6 +229,9 @@ class Wgsl(Language):
 
     def place(self, what: str, axis: int) -> Expression:
         return Expression(f"{'local' if what == 'thread' else 'group'}_id.{'xyz'[axis]}")
+
+    def place_as(self, kind: ir.Type, place: Expression) -> Expression:
+        return call(PAIR, place, Expression("0u")) if self.type(kind) == PAIR else self.cast(kind, place)
 
     @property
     def barrier(self) -> str:
@@ -203,14 +257,18 @@ class Wgsl(Language):
     def atomic(self, kind: str, cell: str, value: str, element: ir.Type, memory: Memory | None) -> str:
         return f"atomic{_ATOMICS[kind]}(&{cell}, {value})"
 
-    def exchange_if(
-        self, cell: str, expected: str, desired: str, element: ir.Type, memory: Memory | None
-    ) -> str:
-        return f"atomicCompareExchangeWeak(&{cell}, {expected}, {desired}).old_value"
+    def exchange_weakly(self, name: str, tried: str, cell: str, expected: str, desired: str) -> list[str]:
+        return [
+            "loop {",
+            f"    let {tried} = atomicCompareExchangeWeak(&{cell}, {expected}, {desired});",
+            f"    {name} = {tried}.old_value;",
+            f"    if ({tried}.exchanged || {name} != {expected}) {{ break; }}",
+            "}",
+        ]
 
     def access(self, memory: Memory) -> str:
         """What a kernel may do with an array."""
-        return "read_write" if memory.written else "read"
+        return "read_write" if memory.written or self.words else "read"
 
     def kernel(
         self,
