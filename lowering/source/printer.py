@@ -384,7 +384,8 @@ class Printer(Values):
             for name, value in zip(names, values, strict=True)
             if (expression := self._as(value, self._variables[name])).text != name
         ]
-        locations = (*self._locations, op.location)
+        around = op.block.owner  # whose line it is where a pass left none
+        locations = (around.location, *self._locations, op.location)
         self._locations = []
         while waiting:
             for number, (name, _, expression) in enumerate(waiting):

@@ -105,7 +105,8 @@ class ProgramText:
         taken = Names(language.reserved | CALLED | {symbol})
         kept = _without_unused(flat.kernel, flat.named(taken))
         names = Given(symbol, [name for name in kept if name], taken, ITEMS)
-        lines = printed(flat.kernel, self.users, language, names, source if self.options.comments else None)
+        comments = source if self.options.comments else None
+        lines = [text for text, _ in printed(flat.kernel, self.users, language, names, comments)]
         if self.name not in APART:
             self.lines += ["", *lines] if self.lines else lines
         self.callees.append(Callee(symbol, tuple(kept), [a.type for a in body(flat.kernel).arguments]))

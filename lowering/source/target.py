@@ -19,7 +19,7 @@ from pykern.lowering.gpu.grid import Grid
 from pykern.lowering.gpu.limits import bytes_left, shared_bytes
 from pykern.lowering.gpu.tapes import tape_use
 from pykern.lowering.gpu.target import KernelBinary, dynamic_arrays
-from pykern.lowering.record import Record
+from pykern.lowering.record import PrintedLine, Record
 from pykern.lowering.source.argument_names import argument_names, known_values
 from pykern.lowering.source.c import C
 from pykern.lowering.source.comments import commented
@@ -67,8 +67,9 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     symbol = taken.fresh(source.exported_name)
     names = Given(symbol, flat.named(taken), taken, flat.items)
     lines = printed(flat.kernel, users, language, names, source if options.comments else None)
-    text = "\n".join([*language.top(lines), *lines, ""])
-    record.add("source", text if record.texts else "", started, name)
+    whole = [*((text, ()) for text in language.top([text for text, _ in lines])), *lines]
+    record.add_lines("source", whole, started, name)
+    text = "\n".join([*(text for text, _ in whole), ""])
     return binary_of(flat, source, text, symbol)
 
 
@@ -159,8 +160,9 @@ def printed(
     language: Language,
     names: Given,
     comments: KernelSource | None = None,
-) -> list[str]:
-    """The lines of a kernel; with `comments` lines of that source stand in them."""
+) -> list[PrintedLine]:
+    """The lines of a kernel, with the locations of what they were made of; with `comments` lines of that source stand
+    in them."""
     written, atomic = memories_written(kernel)
     given: list[Memory | Word] = []
     for argument, name in zip(body(kernel).arguments, names.arguments, strict=True):
@@ -175,10 +177,11 @@ def printed(
     printer = Printer(kernel, language, users, names.taken, given, items=names.items)
     printer.run()
     whole = printer.lines if comments is None else commented(printer.lines, comments)
-    lines = [f"{INDENT * line.depth}{line.text}" for line in whole]
+    texts = [f"{INDENT * line.depth}{line.text}" for line in whole]
     block = Grid(kernels.integers(kernel, kern.WORKGROUP) or (1,)).block
-    head, end = language.kernel(names.symbol, given, block, printer.shared, lines)
-    return [*head, *lines, *end]
+    head, end = language.kernel(names.symbol, given, block, printer.shared, texts)
+    inner = zip(texts, (line.locations for line in whole), strict=True)
+    return [*((text, ()) for text in head), *inner, *((text, ()) for text in end)]
 
 
 def without_known(kernel: ir.Operation, source: KernelSource, names: list[str]) -> list[str]:
