@@ -14,7 +14,7 @@ from mlir import ir
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.source.expressions import COMPARISON, PRODUCT, SUM, Expression, binary, call, prefix
-from pykern.lowering.source.pair_functions import add_function
+from pykern.lowering.source.wgsl_functions import add_function
 from pykern.passes.analysis.integer_ranges import width
 
 PAIR = "vec2<u32>"

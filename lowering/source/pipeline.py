@@ -44,8 +44,9 @@ def source_memory(options: SourceOptions, language: Language, offsets: bool) -> 
     functions: tuple[Pass, ...] = (ExpandLibrary(fused=fused), ExpandIntegerPower())
     if options.words or not language.accurate:
         # with floats of 64 bits nothing needs to stay
-        native = () if options.f64 else language.native
-        functions += (ExpandMath(library=False, fused=fused, native=native),)
+        doubles = language.accurate or options.f64
+        native = () if doubles else language.native
+        functions += (ExpandMath(library=False, fused=fused, doubles=doubles, native=native),)
     memory = FlattenMemory(
         offsets=offsets,
         whole_words=language.whole_words,

@@ -18,8 +18,8 @@ from mlir import ir
 from pykern.lowering.source.expressions import ATOM, UNARY, Expression, binary, call
 from pykern.lowering.source.language import Language, Memory, Word
 from pykern.lowering.source.options import SourceOptions
-from pykern.lowering.source.pair_functions import PAIR_FUNCTIONS, add_function
 from pykern.lowering.source.pairs import PAIR, pair_of
+from pykern.lowering.source.wgsl_functions import FUNCTIONS, add_function
 from pykern.passes.analysis.integer_ranges import width
 from pykern.passes.ir.values import made_by
 
@@ -45,8 +45,8 @@ try type typedef typeof union unsigned use using varying virtual void volatile a
 local_id group_id exact from_bits is_nan select step abs min max clamp mix sin cos exp log pow sqrt floor ceil
 round sign dot cross length
 """
-_NEED_DOUBLES = tuple(f"math.{name}" for name in ("sin", "cos", "tan", "asinh", "acosh", "atanh"))
-"""Functions whose arithmetic, as it is written out elsewhere, needs floats of 64 bits."""
+_OWN = ("sin", "cos", "tan")
+"""Functions that are written in WGSL: elsewhere their arithmetic needs floats of 64 bits."""
 _SUMS = ("arith.addf", "arith.subf", "math.fma")
 _FROM_BITS = """\
 // Constants that are infinite or NaN are refused; `words.zero` is 0, which no compiler knows.
@@ -68,9 +68,9 @@ class Wgsl(Language):
 
     name: str = "WGSL"
     types: dict[str, str] = field(default_factory=lambda: dict(_TYPES))
-    reserved: frozenset[str] = frozenset((*_RESERVED.split(), *PAIR_FUNCTIONS))
+    reserved: frozenset[str] = frozenset((*_RESERVED.split(), *FUNCTIONS))
     accurate: bool = False
-    native: tuple[str, ...] = _NEED_DOUBLES
+    native: tuple[str, ...] = tuple(f"math.{name}" for name in _OWN)
     whole_words: bool = True
     unequal_to_nan: bool = False  # naga makes the ordered comparison of it
     wraps: bool = True
@@ -140,11 +140,13 @@ class Wgsl(Language):
         return Expression(f"{by.text}u") if by.text.isdigit() else call("u32", by)
 
     def rounded(self, value: Expression, op: ir.Operation) -> Expression:
-        """Alone, unless the op may be contracted, and no op behind it takes back what it adds."""
+        """Alone, where an op behind it might be joined with it; one that may be contracted only where that takes back
+        what it adds."""
         kind = op.results[0].type
         if op.name == "arith.divf" or str(kind) == "f16":
             return value
-        if "contract" in str(op.attributes["fastmath"]) and not _may_cancel(op):
+        contracts = "contract" in str(op.attributes["fastmath"])
+        if not (_may_cancel(op) if contracts else _is_joined(op)):
             return value
         return call(self.helper("exact", kind), value)
 
@@ -200,6 +202,9 @@ class Wgsl(Language):
             return call("f16", self.function(name, wide, [call("f32", each) for each in operands]))
         if name == "copysign":
             return call(self.helper(name, kind), *operands)
+        if name in _OWN and str(kind) == "f32":
+            add_function(f"{name}_f32", self.helpers)
+            return call(f"{name}_f32", *operands)
         return call(_FUNCTIONS.get(name, name), *operands)
 
     def is_nan(self, operand: Expression, kind: ir.Type) -> Expression:
@@ -295,6 +300,21 @@ class Wgsl(Language):
 
     def top(self, lines: Sequence[str]) -> list[str]:
         return [*(["enable f16;", ""] if any("f16" in line for line in lines) else []), *self.helper_lines()]
+
+
+def _is_joined(op: ir.Operation) -> bool:
+    """Whether the result goes on into an operation that a compiler might join with this one: a sum, or one product of
+    another. What is multiplied into a sum, compared, stored or read as bits stays what it is."""
+    value = op.results[0]
+    for use in value.uses:
+        user, at = use.owner.operation, use.operand_number
+        if user.name in ("arith.addf", "arith.subf", "scf.yield", "scf.condition"):
+            return True
+        if (user.name == "math.fma" and at == 2) or (user.name == op.name == "arith.mulf"):
+            return True
+        if user.name in ("arith.negf", "arith.select") and _is_joined(user):
+            return True
+    return False
 
 
 def _may_cancel(op: ir.Operation) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -287,6 +288,35 @@ HALVES = np.array([0, -0.0, 1, -1, 6e-8, -6e-8, 6e-5, 65504, -65504, np.inf, -np
 
 
 @pk.kernel
+def turned(out, x):
+    i = pk.index()
+    out[i, 0] = math.sin(x[i])
+    out[i, 1] = math.cos(x[i])
+    out[i, 2] = math.tan(x[i])
+    out[i, 3] = math.asinh(x[i])
+    out[i, 4] = math.acosh(abs(x[i]) + 1)
+    out[i, 5] = math.atanh(x[i] / (1 + 2 * abs(x[i])))
+
+
+def turned_by_numpy(out, x):
+    one, two, size = np.float32(1), np.float32(2), np.abs(x)
+    with np.errstate(over="ignore"):
+        below = (x / (one + two * size)).astype(np.float64)
+    wide, above = x.astype(np.float64), (size + one).astype(np.float64)
+    found = [np.sin(wide), np.cos(wide), np.tan(wide), np.arcsinh(wide), np.arccosh(above), np.arctanh(below)]
+    return np.stack(found, axis=1).astype(np.float32)
+
+
+def angles(g):
+    """Small ones, next to quarter turns, and floats of any size."""
+    any_size = g.integers(0, 0x7F800000, 300).astype(np.uint32).view(np.float32)
+    x = np.concatenate([floats(g, 300), np.arange(-50, 50) * np.pi / 2, any_size, -any_size]).astype(
+        np.float32
+    )
+    return np.zeros((x.size, 6), np.float32), x
+
+
+@pk.kernel
 def bytes_added(bins, x):
     i = pk.index()
     pk.atomic_add(bins, pk.i32(x[i]) & 7, x[i])
@@ -417,6 +447,7 @@ CASES = {
         (300,),
         halved_by_numpy,
     ),
+    "angles": SourceCase(turned, angles, (1000,), turned_by_numpy),
     "atomic bytes": SourceCase(
         bytes_added,
         lambda g: (np.zeros(8, np.int8), g.integers(-128, 128, 500).astype(np.int8)),

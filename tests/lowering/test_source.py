@@ -35,6 +35,30 @@ def need_c():
         pytest.skip("no compiler of C: cc, gcc or clang")
 
 
+def test_functions_of_wgsl_are_accurate():
+    """As WGSL leaves most of them to its devices. A quotient may be 2.5 units off, and `tan` is one."""
+    pytest.importorskip("wgpu")
+    case = CASES["angles"]
+    expected = case.expected(*case.given())
+    wrong = np.abs(results("wgsl")["angles"].astype(np.float64) - expected) / np.spacing(np.abs(expected))
+    assert (wrong.max(axis=0) <= [2, 2, 4, 3, 3, 3]).all(), wrong.max(axis=0)
+
+
+@pytest.mark.slow
+def test_the_device_webgpu_by_standard_wgsl():
+    """The tests of all devices that need no f64, where WebGPU takes nothing but WGSL itself."""
+    pytest.importorskip("wgpu")
+    chosen = (
+        "webgpu and not convert and (int8 or int16 or int32 or uint32 or float16 or float32 or collectives)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-k", chosen, "tests/parity/test_kernels.py"],
+        cwd=ROOT, env=os.environ | {"PYKERN_WEBGPU_STANDARD": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
+    assert re.search(r"\b[1-9]\d passed", run.stdout), run.stdout[-500:]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_prints_every_case(language):
     for name, case in CASES.items():
