@@ -8,6 +8,8 @@ from pykern.data.target import Target
 from pykern.lowering.gpu.options import chip_and_options
 
 LANGUAGES = ("c", "opencl-c", "cuda-cpp", "hip-cpp", "msl", "wgsl")
+OFFSETS = ("opencl-c", "wgsl")
+"""Languages whose launches take whole buffers: where an array of a program begins is a number."""
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 Comes in: launches and copies, in order. Goes out: submissions. WebGPU has one queue a device, so all streams share its
 order. Work is recorded until somebody wants to know of it, until the numbers of its launches fill their buffer, or
-until there are many marks in it. Each submission ends with a copy to a small buffer: who waits for it maps that. Read next:
-`driver`.
+until there are many marks in it. Each submission ends with a copy to a small buffer: who waits for it maps that. Read
+next: `driver`.
 """
 
 from __future__ import annotations
