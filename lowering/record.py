@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -13,6 +14,8 @@ from mlir import ir
 
 from pykern.data.artifact import Stage
 from pykern.data.costs import Costs
+
+PrintedLine = tuple[str, Sequence[ir.Location]]
 
 
 class Record(Protocol):
@@ -23,6 +26,8 @@ class Record(Protocol):
     def __call__(self, stage: Stage) -> None: ...
 
     def add(self, name: str, text: str, started: float, kind: str = "mlir") -> None: ...
+
+    def add_lines(self, name: str, lines: Sequence[PrintedLine], started: float, kind: str) -> None: ...
 
     def watch(self, module: ir.Module) -> None: ...
 
@@ -43,6 +48,10 @@ class Recorder:
     def add(self, name: str, text: str, started: float, kind: str = "mlir") -> None:
         elapsed = (time.perf_counter() - started) * 1e3
         self.stages.append(Stage(name, text if self.texts else "", elapsed, kind))
+
+    def add_lines(self, name: str, lines: Sequence[PrintedLine], started: float, kind: str) -> None:
+        """Text whose lines know of which ops they were made."""
+        self.add(name, "\n".join(text for text, _ in lines) + "\n" if self.texts else "", started, kind)
 
     def watch(self, module: ir.Module) -> None:
         """The module whose stages are going to be recorded."""

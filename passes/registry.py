@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from pykern.errors import PassError
+from pykern.passes.arithmetic.expand_f16 import ExpandF16
 from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
 from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
@@ -38,6 +39,7 @@ from pykern.passes.kernel.hoist_atomics import HoistAtomics
 from pykern.passes.kernel.items_from_loops import ItemsFromLoops
 from pykern.passes.kernel.limit_time import LimitTime
 from pykern.passes.kernel.narrow_indices import NarrowIndices
+from pykern.passes.kernel.plain_divisions import PlainDivisions
 from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
 from pykern.passes.kernel.promote_cells import PromoteCells
 from pykern.passes.kernel.promote_private import PromotePrivate
@@ -70,6 +72,7 @@ OWN: tuple[type[Pass], ...] = (
     CheckNans,
     CountLoops,
     DropStopGradient,
+    ExpandF16,
     ExpandFp8,
     ExpandIntegerPower,
     ExpandLibrary,
@@ -82,6 +85,7 @@ OWN: tuple[type[Pass], ...] = (
     LimitTime,
     MaskShortRows,
     NarrowIndices,
+    PlainDivisions,
     PrivatiseReductions,
     PromoteCells,
     PromotePrivate,

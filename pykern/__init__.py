@@ -56,6 +56,7 @@ _HOME = {
         ("array", "asarray", "from_dlpack", "from_pointer", "pinned", "memory_stats", "empty_cache"),
         "pykern.arrays.creation",
     ),
+    **dict.fromkeys(("from_opencl", "opencl_context"), "pykern.arrays.opencl"),
     **dict.fromkeys(("set_num_threads", "get_num_threads"), "pykern.runtime.cpu_table"),
     **dict.fromkeys(
         (
@@ -155,6 +156,8 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.arrays.creation import from_pointer as from_pointer
     from pykern.arrays.creation import memory_stats as memory_stats
     from pykern.arrays.creation import pinned as pinned
+    from pykern.arrays.opencl import from_opencl as from_opencl
+    from pykern.arrays.opencl import opencl_context as opencl_context
     from pykern.benchmarking.agreement import Disagreement as Disagreement
     from pykern.benchmarking.benchmark import benchmark as benchmark
     from pykern.benchmarking.result import BenchmarkResult as BenchmarkResult

@@ -23,7 +23,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Devices": ("devices", "device", "synchronize", "set_num_threads", "get_num_threads"),
     "Streams, events, graphs": ("Stream", "Event", "wait", "graph"),
     "Arrays on devices": (
-        "Array", "array", "asarray", "from_dlpack", "from_pointer", "copyto", "pinned", "memory_stats", "empty_cache",
+        "Array", "array", "asarray", "from_dlpack", "from_pointer", "from_opencl", "opencl_context", "copyto",
+        "pinned", "memory_stats", "empty_cache",
     ),
     "In kernels: where a work-item stands": (
         "index", "local_index", "group_index", "group_size", "num_groups", "ndrange", "subgroup_size",

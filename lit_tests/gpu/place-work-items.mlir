@@ -1,6 +1,6 @@
 // RUN: %pykern-opt %s --kern-place-work-items --canonicalize --cse | FileCheck %s
 // RUN: %pykern-opt %s --kern-place-work-items=small=true --canonicalize --cse | FileCheck %s --check-prefix=SMALL
-// RUN: %pykern-opt %s '--kern-place-work-items=small=true long-rows=true' --canonicalize --cse | FileCheck %s --check-prefix=LONG
+// RUN: %pykern-opt %s '--kern-place-work-items=small=true whole-axes=1' --canonicalize --cse | FileCheck %s --check-prefix=LONG
 
 // The last dimension runs along x; the words of the launch follow the arguments: counts, then first groups.
 

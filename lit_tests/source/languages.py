@@ -31,8 +31,8 @@ print(
 # OPENCL-NEXT: void smoothed(
 # OPENCL-NEXT: __global float *out,
 # OPENCL: __global const float *x,
-# OPENCL: float weight,
-# OPENCL: const int row = ((int)get_group_id(0) + first_x) * 256 + (int)get_local_id(0);
+# OPENCL: float weight
+# OPENCL: const int row = (int)get_group_id(0) * 256 + (int)get_local_id(0);
 # OPENCL-NEXT: if (row < 64) {
 # OPENCL-NEXT: float total = 0.0f;
 # OPENCL-NEXT: for (int k = 0; k < 9; k++) {
@@ -60,7 +60,7 @@ print(
 
 # CUDA: extern "C" __global__ void __launch_bounds__(256) smoothed(
 # CUDA-NEXT: float *__restrict__ out,
-# CUDA: const int row = ((int)blockIdx.x + first_x) * 256 + (int)threadIdx.x;
+# CUDA: const int row = (int)blockIdx.x * 256 + (int)threadIdx.x;
 # CUDA: total = total + weight * x[
 
 # MSL: struct Words {
@@ -68,13 +68,13 @@ print(
 # MSL: kernel void smoothed(
 # MSL-NEXT: device float *out {{\[\[}}buffer(0)]],
 # MSL-NEXT: device const float *x {{\[\[}}buffer(1)]],
-# MSL: const int row = ((int)group_id.x + words.first_x) * 256 + (int)local_id.x;
+# MSL: const int row = (int)group_id.x * 256 + (int)local_id.x;
 # MSL: total = total + words.weight * x[
 
 # WGSL: @group(0) @binding(0) var<storage, read_write> out{{.*}}: array<f32>;
 # WGSL-NEXT: @group(0) @binding(1) var<storage, read> x: array<f32>;
 # WGSL: @compute @workgroup_size(256, 1, 1)
-# WGSL: let row = (i32(group_id.x) + words.first_x) * 256 + i32(local_id.x);
+# WGSL: let row = i32(group_id.x) * 256 + i32(local_id.x);
 # WGSL: var total: f32 = 0.0f;
 # WGSL-NEXT: for (var k: i32 = 0; k < 9; k++) {
 # WGSL: total = total + words.weight * x[

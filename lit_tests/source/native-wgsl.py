@@ -15,7 +15,7 @@ def cleaned(out, x, codes):
 
 spec = pk.spec((64,), pk.f64)
 print(
-    cleaned.lower(spec, spec, pk.spec((64,), pk.u32), ndrange=64, target="source:wgsl+words+f64")
+    cleaned.lower(spec, spec, pk.spec((64,), pk.u32), ndrange=64, target="source:wgsl+words+i64+f64")
     .compile()
     .source
 )

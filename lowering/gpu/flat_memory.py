@@ -58,6 +58,8 @@ class FlattenMemory(Pass):
     """Bits of the smallest element that the device changes atomically."""
     whole_words: bool = False
     """Whether arrays hold elements of 32 bits alone: smaller integers share words, as those that atomics change."""
+    f16_as_bits: bool = False
+    """Whether the language has no f16."""
     small: bool = False
     """Whether lengths, strides, counts and every element's position fit in 32 bits: then positions are computed in
     them, whatever overflows on the way."""
@@ -113,7 +115,7 @@ class _Flattener:
             for number, argument in enumerate(old):
                 if isinstance(argument.type, ir.MemRefType):
                     is_report = report and number == len(old) - 1
-                    shares = argument in by_bits or (self.options.whole_words and _is_narrow(argument))
+                    shares = argument in by_bits or (self.options.whole_words and self._is_narrow(argument))
                     flat = self._array(argument, shares, with_lengths=not is_report)
                     self._rewrite(argument, flat)
                 elif own <= number < own + small:
@@ -168,6 +170,8 @@ class _Flattener:
         return made
 
     def _stored_as(self, element: ir.Type, words: bool) -> ir.Type:
+        if self.options.f16_as_bits and isinstance(element, ir.F16Type) and not words:
+            return ir.IntegerType.get_signless(16)
         stays = isinstance(element, ir.BF16Type) and self.options.knows(element)
         return element if stays and not words else stored_as(element, words)
 
@@ -179,6 +183,14 @@ class _Flattener:
     def _stride(self, known: int) -> ir.Value:
         given = self._index(-SMALL_COUNT)
         return given if known == ir.ShapedType.get_dynamic_stride_or_offset() else index_constant(known)
+
+    def _is_narrow(self, array: ir.Value) -> bool:
+        element = ir.MemRefType(array.type).element_type
+        if isinstance(element, ir.F16Type):
+            return self.options.f16_as_bits
+        return isinstance(element, ir.BF16Type) or (
+            isinstance(element, ir.IntegerType) and element.width < 32
+        )
 
     def _array(self, argument: ir.Value, bits: bool, with_lengths: bool) -> _Flat:
         kind = ir.MemRefType(argument.type)
@@ -266,7 +278,7 @@ def from_memory(value: ir.Value, element: ir.Type) -> ir.Value:
 
 
 def _position(flat: _Flat, indices: list[ir.Value]) -> ir.Value:
-    if flat.small and any(kernels.is_constant(stride) is None for stride in flat.strides):
+    if flat.small and (flat.words or any(kernels.is_constant(stride) is None for stride in flat.strides)):
         return _small_position(flat, indices)  # else there is nothing to gain
     place = flat.offset
     for index, stride in zip(indices, flat.strides, strict=True):
@@ -306,7 +318,12 @@ def _small_position(flat: _Flat, indices: list[ir.Value]) -> ir.Value:
     if near:
         last = arith.IntegerOverflowFlags.nsw if abs(near) < SMALL_STEP and flat.dense else i_none
         place = plus(place, arith.ConstantOp(i32, near).result, last)
-    return index_constant(0) if place is None else arith.IndexCastOp(ir.IndexType.get(), place).result
+    if place is None:
+        return index_constant(0)
+    position = arith.IndexCastOp(ir.IndexType.get(), place)
+    if flat.offset is not None or flat.words:  # a pointer may be to the last element, before which others are
+        position.operation.attributes[kern.RANGE] = ir.DenseI64ArrayAttr.get([0, SMALL_COUNT])
+    return position.result
 
 
 def _constant_part(index: ir.Value) -> tuple[ir.Value, int]:
@@ -346,11 +363,6 @@ def _integer_element(flat: _Flat, place: ir.Value) -> IntegerElement:
     """An element in a word; a bool takes a byte of it."""
     is_bool = isinstance(flat.element, ir.IntegerType) and flat.element.width == 1
     return IntegerElement(flat.memory, place, ir.IntegerType.get_signless(8) if is_bool else flat.element)
-
-
-def _is_narrow(array: ir.Value) -> bool:
-    element = ir.MemRefType(array.type).element_type
-    return isinstance(element, ir.BF16Type) or (isinstance(element, ir.IntegerType) and element.width < 32)
 
 
 def _atomic(op: ir.Operation, flat: _Flat) -> None:

@@ -40,12 +40,12 @@ class PlaceWorkItems(Pass):
     subgroup_size: int = 32
     small: bool = False
     """Whether the numbers of all work-items and groups, those of a last group that is not full too, fit in 31 bits."""
-    long_rows: bool = False
-    """Whether the device takes as many groups along x as 31 bits count: a small launch is never cut there."""
+    whole_axes: int = 0
+    """Along how many axes, from x on, the device is never given a part of a launch: its first group there is 0."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
-            _place(kernel, self.subgroup_size, self.small, self.long_rows)
+            _place(kernel, self.subgroup_size, self.small, self.whole_axes)
 
 
 def default_group(rank: int) -> tuple[int, ...]:
@@ -63,7 +63,7 @@ class _Slots:
     first: list[ir.Value]
 
 
-def _place(kernel: ir.Operation, subgroup_size: int, small: bool, long_rows: bool) -> None:
+def _place(kernel: ir.Operation, subgroup_size: int, small: bool, whole_axes: int) -> None:
     rank = kernels.rank(kernel)
     grid = Grid(kernels.integers(kernel, kern.WORKGROUP) or default_group(rank))
     kernel.attributes[kern.WORKGROUP] = ir.DenseI64ArrayAttr.get(list(grid.size))
@@ -73,8 +73,9 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool, long_rows: boo
     with ir.InsertionPoint(body[0]), kernel.location:
         if known is not None:
             slots.counts = [index_constant(n) for n in known]
-        if small and long_rows and kern.TAPE not in kernel.attributes:
-            slots.first[0] = index_constant(0)
+        if kern.TAPE not in kernel.attributes:  # a launch whose tape is long is cut along any axis
+            for axis in range(min(whole_axes, len(slots.first))):
+                slots.first[axis] = index_constant(0)
         sizes = [index_constant(n) for n in grid.size]
         groups = [arith.CeilDivUIOp(c, s).result for c, s in zip(slots.counts, sizes, strict=True)]
         local, group = _positions(grid, sizes, groups, slots, known, small)

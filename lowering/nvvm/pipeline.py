@@ -20,7 +20,7 @@ from pykern.passes.framework import Pipeline, Upstream, is_careful
 def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
     """From work-items to a gpu.module in the llvm and nvvm dialects."""
     pointers = pointer_pipeline(
-        PlaceWorkItems(subgroup_size=SUBGROUP, small=options.small, long_rows=True),
+        PlaceWorkItems(subgroup_size=SUBGROUP, small=options.small, whole_axes=int(options.small)),
         LowerSubgroups(subgroup_size=SUBGROUP, redux=chip.redux),
         CheckLimits(chip.name, MAX_GROUP, MAX_DEPTH, STATIC_SHARED),
         (

@@ -24,7 +24,7 @@ PRIVATE = 5
 def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
     """From work-items to a gpu.module in the llvm and rocdl dialects."""
     pointers = pointer_pipeline(
-        PlaceWorkItems(subgroup_size=chip.subgroup_size, small=options.small, long_rows=True),
+        PlaceWorkItems(subgroup_size=chip.subgroup_size, small=options.small, whole_axes=int(options.small)),
         LowerSubgroups(subgroup_size=chip.subgroup_size),
         CheckLimits(chip.name, MAX_GROUP, MAX_GROUP, chip.shared),
         (

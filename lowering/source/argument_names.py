@@ -39,6 +39,12 @@ def names_for_c(source: KernelSource) -> list[str]:
     return [*argument_names(source, offsets=False)][: -1 - min(source.launch.rank, 3)]
 
 
+def names_in_text(source: KernelSource) -> list[str]:
+    """The same for text that a person launches: without lengths and counts that are written into it, too."""
+    known = known_values(source)
+    return [name for name in names_for_c(source) if name not in known]
+
+
 def known_values(source: KernelSource) -> dict[str, int]:
     """Lengths and counts that are written into the code."""
     found = {

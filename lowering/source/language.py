@@ -57,6 +57,10 @@ class Language:
     """Whether integers of 64 bits are written in 32 where these are proved to hold them."""
     parallel: str = ""
     """What stands above the loop over work-items, of a language that has one."""
+    weak_exchange: bool = False
+    """Whether compare and exchange may fail although the element is the expected one."""
+    pairs: bool = False
+    """Whether an integer of 64 bits is a pair of them, see `pairs`."""
     wraps: bool = False
     """Whether signed integers wrap around, as Python's types of fixed width do."""
     noalias: bool = True
@@ -117,6 +121,10 @@ class Language:
     def cast(self, kind: ir.Type, operand: Expression) -> Expression:
         """``(kind)operand``."""
         return prefix(f"({self.type(kind)})", operand)
+
+    def resized(self, kind: ir.Type, operand: Expression, given: ir.Type) -> Expression:
+        """An integer of the type `given` with more bits, or its last ones."""
+        return self.cast(kind, operand)
 
     def to_unsigned(self, kind: ir.Type, operand: Expression) -> Expression:
         """An integer of this width read without its sign."""
@@ -184,7 +192,7 @@ class Language:
         return f"{kind} {name};" if value is None else f"{kind} {name} = {value};"
 
     def loop(self, kind: str, name: str, first: str, end: str, step: str) -> str:
-        """The head of a counted loop."""
+        """The head of a counted loop; numbers that are pairs are counted by functions."""
         increment = f"{name}++" if step == "1" else f"{name} += {step}"
         return f"for ({kind} {name} = {first}; {name} < {end}; {increment}) {{"
 
@@ -199,6 +207,10 @@ class Language:
         """The number of the work-item in its group (``thread``), or of the group (``block``)."""
         raise NotImplementedError
 
+    def place_as(self, kind: ir.Type, place: Expression) -> Expression:
+        """Such a number as an integer with a sign."""
+        return self.cast(kind, place)
+
     @property
     def barrier(self) -> str:
         """All work-items of a group wait for each other, and see what was written."""
@@ -212,8 +224,8 @@ class Language:
         """Memory of a work-item."""
         return f"{kind} {name}[{count}];"
 
-    def subscript(self, place: Expression) -> str:
-        """The place of an element between its brackets."""
+    def subscript(self, place: Expression, bits: int) -> str:
+        """The place of an element between its brackets, a number of so many bits."""
         return place.text
 
     def load(self, cell: str, memory: Memory | None) -> str:
@@ -234,6 +246,11 @@ class Language:
         """Compare and exchange an integer; gives the old value."""
         raise NotImplementedError
 
+    def exchange_weakly(self, name: str, tried: str, cell: str, expected: str, desired: str) -> list[str]:
+        """The same where it may fail, as lines that assign the old value to the variable `name`; `tried` is a name for
+        one try."""
+        raise NotImplementedError
+
     def kernel(
         self,
         name: str,
@@ -250,8 +267,8 @@ class Language:
         return self.helper_lines()
 
     def helper_lines(self) -> list[str]:
-        """The functions that kernels call."""
-        return [line for text in self.helpers.values() for line in text.split("\n")]
+        """The functions that kernels call, each with an empty line behind it."""
+        return [line for text in self.helpers.values() for line in (*text.rstrip("\n").split("\n"), "")]
 
 
 def parameter_lines(parameters: Sequence[str]) -> list[str]:

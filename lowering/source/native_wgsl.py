@@ -1,7 +1,6 @@
-"""WGSL as wgpu's native devices take it: with integers of 64 bits, and floats of 64 where the device has them.
+"""WGSL as most of wgpu's native devices take it: with integers of 64 bits, and floats of 64 where the device has them.
 
-Numbers of a launch are words of 64 bits, as in launches of every other device. All arrays may be written: two arguments
-may be parts of one buffer, which WebGPU refuses where only one of them is. Read next: `wgsl`.
+Read next: `wgsl`.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.lowering.source.expressions import ATOM, UNARY, Expression, call
-from pykern.lowering.source.language import Memory
 from pykern.lowering.source.options import SourceOptions
 from pykern.lowering.source.wgsl import Wgsl
+from pykern.passes.analysis.integer_ranges import width
 
 _FROM_BITS = """\
 fn from_bits_f64(bits: u64) -> f64 { return bitcast<f64>(bits | u64(words.zero)); }"""
@@ -34,21 +33,24 @@ class NativeWgsl(Wgsl):
     """WGSL with types of 64 bits."""
 
     narrows: bool = False
+    pairs: bool = False
 
     @classmethod
-    def of(cls, options: SourceOptions) -> NativeWgsl:
-        """The language of a device with these floats."""
-        language = cls()
+    def of(cls, options: SourceOptions) -> Wgsl:
+        language = super().of(options)
         language.types["i64"] = "i64"
+        del language.types["index"]
         language.reserved |= {"i64", "u64", "f64"}
         if options.f64:
             language.types["f64"] = "f64"
-        if not options.f16:
-            del language.types["f16"]
+        else:
+            language.types.pop("f64", None)
         return language
 
-    def access(self, memory: Memory) -> str:
-        return "read_write"
+    def resized(self, kind: ir.Type, operand: Expression, given: ir.Type) -> Expression:
+        if 64 in (width(kind), width(given)):
+            return self.cast(kind, operand)
+        return super().resized(kind, operand, given)
 
     def unsigned(self, kind: ir.Type) -> str:
         return "u64" if ir.IntegerType(kind).width == 64 else "u32"
@@ -78,7 +80,7 @@ class NativeWgsl(Wgsl):
             return call("bitcast<i64>", call("u64", operand))
         return super().from_unsigned(kind, operand)
 
-    def subscript(self, place: Expression) -> str:
+    def subscript(self, place: Expression, bits: int) -> str:
         """In 32 bits, which hold the place of every element: with 64 Mesa's compiler for processors may die."""
         digits = place.text.removesuffix("li")
         return digits if digits.isdigit() else f"u32({place.text})"

@@ -8,6 +8,8 @@ from pykern.data.target import Target
 from pykern.lowering.gpu.options import chip_and_options
 
 LANGUAGES = ("c", "opencl-c", "cuda-cpp", "hip-cpp", "msl", "wgsl")
+OFFSETS = ("opencl-c", "wgsl")
+"""Languages whose launches take whole buffers: where an array of a program begins is a number."""
 
 
 @dataclass(frozen=True)
@@ -16,12 +18,13 @@ class SourceOptions:
     have their own types, and lengths are below 2**30 (in C below 2**63).
     `small`: every element's position in its array fits in 32 bits.
     `comments`: lines of Python stand as comments above what they became.
-    `f16`, `f64`: floats that a device of WebGPU has besides those of 32 bits. `lavapipe`: the code reports what Mesa's
-    driver for processors leaves out silently."""
+    `i64`, `f16`, `f64`: numbers that a device of WebGPU has besides those of 32 bits; those of `f64` come with `i64`.
+    `lavapipe`: the code reports what Mesa's driver for processors leaves out silently."""
 
     words: bool = False
     small: bool = False
     comments: bool = False
+    i64: bool = False
     f16: bool = False
     f64: bool = False
     lavapipe: bool = False

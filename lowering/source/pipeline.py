@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pykern.data.abi import GRID_AXES
 from pykern.lowering.gpu.flat_memory import FlattenMemory
 from pykern.lowering.gpu.pipeline import CLEAN, work_item_pipeline
 from pykern.lowering.gpu.work_items import PlaceWorkItems
@@ -30,7 +31,8 @@ from pykern.passes.kernel.tighten_bounds import TightenBounds
 def source_work_items(options: SourceOptions) -> Pipeline:
     """Where work-items are, and what they do together. Reports are still ops."""
     items = work_item_pipeline(
-        PlaceWorkItems(small=_is_small(options)), limits=(LAVAPIPE_LIMITS,) if options.lavapipe else ()
+        PlaceWorkItems(small=_is_small(options), whole_axes=0 if options.words else GRID_AXES),
+        limits=(LAVAPIPE_LIMITS,) if options.lavapipe else (),
     )
     # the last that looks for scf.for
     return items + Pipeline((ReportCutLoops(),) if options.lavapipe else ())
@@ -43,10 +45,16 @@ def source_memory(options: SourceOptions, language: Language, offsets: bool) -> 
     functions: tuple[Pass, ...] = (ExpandLibrary(fused=fused), ExpandIntegerPower())
     if options.words or not language.accurate:
         # with floats of 64 bits nothing needs to stay
-        native = () if options.f64 else language.native
-        functions += (ExpandMath(library=False, fused=fused, native=native),)
-    memory = FlattenMemory(offsets=offsets, whole_words=language.whole_words, small=_is_small(options))
-    return arithmetic_pipeline(memory, functions, vulkan=not language.accurate) + Pipeline(
+        doubles = language.accurate or options.f64
+        native = () if doubles else language.native
+        functions += (ExpandMath(library=False, fused=fused, doubles=doubles, native=native),)
+    memory = FlattenMemory(
+        offsets=offsets,
+        whole_words=language.whole_words,
+        f16_as_bits="f16" not in language.types,
+        small=_is_small(options),
+    )
+    return arithmetic_pipeline(memory, functions, vulkan=not language.accurate, printed=True) + Pipeline(
         (
             # of what is left when constants are folded
             *([CLEAN, OpaqueZeros()] if options.lavapipe else []),
@@ -82,6 +90,7 @@ def c_pipeline() -> Pipeline:
             FlattenMemory(float_atomics=True, bf16_as_bits=True, atomic_width=8),
             (ExpandLibrary(), ExpandIntegerPower()),
             vulkan=False,
+            printed=True,
         )
         + Pipeline(
             (

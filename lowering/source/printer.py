@@ -20,6 +20,7 @@ from pykern.lowering.source.expressions import COMPARISON, Expression, negated
 from pykern.lowering.source.language import Memory
 from pykern.lowering.source.scalars import Scalars
 from pykern.lowering.source.values import Line, Values
+from pykern.passes.analysis.integer_ranges import width
 from pykern.passes.kernels import BUFFERS, MEMORY_OPERAND, body, identity, named, terminator
 
 INDENT = "    "
@@ -37,7 +38,9 @@ class Printer(Values):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.scalars = Scalars(self.language, self._cannot_overflow, self._kind)
+        self.scalars = Scalars(self.language, self._cannot_overflow, self._is_natural, self._kind)
+        self._variables: dict[str, ir.Type] = {}
+        """The type of each variable in the text."""
         self._while_variables: dict[int, list[str]] = {}
         """The variables that a `while` carries, by the identity of its op."""
         self._atomic_memory = memories_written(self.kernel)[1]
@@ -78,7 +81,13 @@ class Printer(Values):
     def _subscript(self, place: ir.Value) -> str:
         """The place of an element: an integer of any width."""
         value = self._value(place)
-        return self.language.subscript(value if value.widened is None else value.widened[0])
+        return self.language.subscript(
+            value if value.widened is None else value.widened[0], width(self._kind(place))
+        )
+
+    def _as(self, value: ir.Value, wanted: ir.Type) -> Expression:
+        """A value as what has this type in the text takes it."""
+        return self.scalars.converted(self._value(value), self._kind(value), wanted)
 
     def _load(self, op: ir.Operation) -> None:
         place = self._pending.get(op.operands[1])
@@ -88,23 +97,50 @@ class Printer(Values):
         self._bind(op, Expression(self.language.load(cell, memory), reads=reads, memory=changes))
 
     def _store(self, op: ir.Operation) -> None:
-        value = self._value(op.operands[0]).text
+        value = self._as(op.operands[0], op.operands[0].type).text
         cell, memory = self._cell(op)
         kept, self._locations = self._locations, []
         self._settle(memory=True)
         self._locations = kept
         self._statement(self.language.store(cell, value, memory), op)
 
+    def _changes(self, op: ir.Operation) -> ir.Type:
+        """The type of what an atomic changes. Raises `TargetError` at its line where the language lacks it."""
+        kind = op.operands[0].type
+        if self.language.pairs and width(kind) == 64:
+            raise TargetError(
+                f"{self.language.name} changes no integers of 64 bits atomically",
+                span_of(op.location),
+                hint="use 32 bits on this target",
+            )
+        return kind
+
     def _atomic(self, op: ir.Operation) -> None:
+        changed = self._changes(op)
         values = [self._value(each).text for each in list(op.operands)[: MEMORY_OPERAND[op.name]]]
         cell, memory = self._cell(op)
         kind = ir.StringAttr(op.attributes["kind"]).value
-        self._give(op, self.language.atomic(kind, cell, values[0], op.operands[0].type, memory))
+        self._give(op, self.language.atomic(kind, cell, values[0], changed, memory))
 
     def _exchange_if(self, op: ir.Operation) -> None:
+        changed = self._changes(op)
         expected, desired = (self._value(each).text for each in list(op.operands)[:2])
         cell, memory = self._cell(op)
-        self._give(op, self.language.exchange_if(cell, expected, desired, op.operands[0].type, memory))
+        if self.language.weak_exchange:
+            self._exchange_weakly(op, cell, expected, desired)
+            return
+        self._give(op, self.language.exchange_if(cell, expected, desired, changed, memory))
+
+    def _exchange_weakly(self, op: ir.Operation, cell: str, expected: str, desired: str) -> None:
+        """Again where it failed although nobody changed the element."""
+        kept, self._locations = self._locations, []
+        self._settle(memory=True)
+        self._locations = kept
+        hint = self._hint(op.results[0]) or "seen"
+        name, tried = self._declare(hint, op.results[0], expected, op), self.names.fresh("tried")
+        self._written[op.results[0]] = Expression(name)
+        for line in self.language.exchange_weakly(name, tried, cell, expected, desired):
+            self._put(line, (op.location,))
 
     def _give(self, op: ir.Operation, text: str) -> None:
         """A call that changes memory: a statement, whose value gets a name where somebody wants it."""
@@ -162,10 +198,12 @@ class Printer(Values):
 
     def _for(self, op: ir.Operation) -> None:
         lower, upper, step, *first = op.operands
-        bounds = self._value(lower).text, self._value(upper).within(COMPARISON + 1), self._value(step).text
+        block = op.regions[0].blocks[0]
+        kind = self._kind(block.arguments[0])
+        begin, end, by = (self._as(each, kind) for each in (lower, upper, step))
+        bounds = begin.text, end.within(COMPARISON + 1), by.text
         kept, self._locations = self._locations, []
         self._settle_changing()
-        block = op.regions[0].blocks[0]
         names = [self._result(op, number, value) for number, value in enumerate(first)]
         counter = self.names.fresh(self.users.of_loop(op.location) or self._items_name(op) or "k")
         self._written[block.arguments[0]] = Expression(counter, reads=frozenset((counter,)))
@@ -190,25 +228,43 @@ class Printer(Values):
 
     def _while(self, op: ir.Operation) -> None:
         before, after = (region.blocks[0] for region in op.regions)
+        begins = [
+            self._as(first, self._kind(argument)).text
+            for argument, first in zip(before.arguments, op.operands, strict=True)
+        ]
         self._settle_changing()
         next_values = list(terminator(after).operands)
         names = []
-        for argument, first, following in zip(before.arguments, op.operands, next_values, strict=True):
+        for argument, first, begin, following in zip(
+            before.arguments, op.operands, begins, next_values, strict=True
+        ):
             hint = self._hint(following) or self._hint(first) or "v"
-            names.append(self._declare(hint, argument, self._value(first).text, op))
+            names.append(self._declare(hint, argument, begin, op))
         self._carried(list(before.arguments), names)
         self._while_variables[identity(op)] = names
         end = terminator(before)
         given = list(end.operands)[1:]
-        results = [self._forwarded(before, value, names, op) for value in given]
-        for result, argument, (name, _) in zip(op.results, after.arguments, results, strict=True):
-            self._written[result] = self._written[argument] = Expression(name, reads=frozenset((name,)))
+        inside = [
+            number
+            for number, result in enumerate(op.results)
+            if not list(result.uses) and given[number] not in list(before.arguments)
+        ]
+        results = {
+            number: self._forwarded(before, value, names, op.results[number])
+            for number, value in enumerate(given)
+            if number not in inside
+        }
+        for number, (name, _) in results.items():
+            written = Expression(name, reads=frozenset((name,)))
+            self._written[op.results[number]] = self._written[after.arguments[number]] = written
         mark = len(self.lines)
         self._depth += 1
         for inner in list(before.operations)[:-1]:
             self._op(inner.operation)
         condition = self._value(end.operands[0])
-        computed = [(name, value) for name, value in results if value is not None]
+        for number in inside:  # nothing behind the loop wants it: what follows in the loop has its name
+            self._written[after.arguments[number]] = self._named(given[number])
+        computed = [(name, value) for name, value in results.values() if value is not None]
         if len(self.lines) == mark and not computed:
             self._depth -= 1
             self._statement(f"while ({condition.text}) {{", op)
@@ -221,14 +277,21 @@ class Printer(Values):
         self._nested(after, names)
         self._put("}", ())
 
+    def _named(self, value: ir.Value) -> Expression:
+        """What a value is called: it gets a name where it has none."""
+        waits = self._pending.pop(value, None)
+        if waits is not None:
+            self._name(value, waits.expression, waits.locations)
+        return self._written[value]
+
     def _forwarded(
-        self, before: ir.Block, value: ir.Value, names: list[str], op: ir.Operation
+        self, before: ir.Block, value: ir.Value, names: list[str], result: ir.Value
     ) -> tuple[str, ir.Value | None]:
         """The variable of what a condition gives on: that of an argument, or one that is computed there."""
         for number, argument in enumerate(before.arguments):
             if argument == value:
                 return names[number], None
-        return self._declare(self._hint(value) or "v", value, None, op), value
+        return self._declare(self._hint(value) or "v", result, None, result.owner.operation), value
 
     def _carried(self, arguments: list[ir.Value], names: list[str]) -> None:
         for argument, name in zip(arguments, names, strict=True):
@@ -236,6 +299,7 @@ class Printer(Values):
 
     def _declare(self, hint: str, value: ir.Value, first: str | None, op: ir.Operation) -> str:
         name = self.names.fresh(hint)
+        self._variables[name] = self._kind(value)
         self._statement(self.language.variable(self._type(value, op.location), name, first), op)
         return name
 
@@ -248,7 +312,8 @@ class Printer(Values):
             name = self._written[outer].text
         else:
             hint = self._hint(result) or (self._hint(first) if first is not None else None) or "v"
-            name = self._declare(hint, result, None if first is None else self._value(first).text, op)
+            begin = None if first is None else self._as(first, self._kind(result)).text
+            name = self._declare(hint, result, begin, op)
         self._written[result] = Expression(name, reads=frozenset((name,)))
         return name
 
@@ -273,7 +338,7 @@ class Printer(Values):
             if len(same) != 1:
                 return None
             carried = same[0]
-        begins_with_it = first is None or first == carried
+        begins_with_it = (first is None or first == carried) and self._kind(carried) == self._kind(result)
         return carried if begins_with_it and self._is_last(op, carried) else None
 
     def _is_last(self, op: ir.Operation, carried: ir.Value) -> bool:
@@ -317,9 +382,10 @@ class Printer(Values):
         waiting = [
             (name, value, expression)
             for name, value in zip(names, values, strict=True)
-            if (expression := self._value(value)).text != name
+            if (expression := self._as(value, self._variables[name])).text != name
         ]
-        locations = (*self._locations, op.location)
+        around = op.block.owner  # whose line it is where a pass left none
+        locations = (around.location, *self._locations, op.location)
         self._locations = []
         while waiting:
             for number, (name, _, expression) in enumerate(waiting):

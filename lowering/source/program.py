@@ -32,13 +32,11 @@ from pykern.lowering.source.c import C
 from pykern.lowering.source.host import Callee, host_lines, value_name
 from pykern.lowering.source.language import CALLED, Language
 from pykern.lowering.source.names import Names, UserNames
-from pykern.lowering.source.options import SourceOptions, options_of
+from pykern.lowering.source.options import OFFSETS, SourceOptions, options_of
 from pykern.lowering.source.target import LANGUAGES, Given, binary_of, flattened, printed
 from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import body, integers, kernels, named, programs, rank
 
-OFFSETS = ("opencl-c", "wgsl")
-"""Languages whose launches take whole buffers: where an array begins is a number."""
 ITEMS = ("i", "j", "k")
 """Names of loops over work-items, from the outermost one."""
 APART = ("wgsl",)
@@ -105,7 +103,8 @@ class ProgramText:
         taken = Names(language.reserved | CALLED | {symbol})
         kept = _without_unused(flat.kernel, flat.named(taken))
         names = Given(symbol, [name for name in kept if name], taken, ITEMS)
-        lines = printed(flat.kernel, self.users, language, names, source if self.options.comments else None)
+        comments = source if self.options.comments else None
+        lines = [text for text, _ in printed(flat.kernel, self.users, language, names, comments)]
         if self.name not in APART:
             self.lines += ["", *lines] if self.lines else lines
         self.callees.append(Callee(symbol, tuple(kept), [a.type for a in body(flat.kernel).arguments]))

@@ -28,6 +28,7 @@ from pykern.lowering.source.expressions import (
     prefix,
 )
 from pykern.lowering.source.language import Language
+from pykern.lowering.source.pairs import Pairs
 from pykern.passes.analysis.integer_ranges import width
 
 _SIGNED = {
@@ -54,33 +55,43 @@ Operands = list[Expression]
 
 
 class Scalars:
-    """Expressions of one language. `plain` tells of an op whether its signed arithmetic cannot overflow, `kind_of` the
-    type that a value has in the text: an index that is proved to be small is one of 32 bits."""
+    """Expressions of one language. `plain` tells of an op whether its signed arithmetic cannot overflow, `natural` of a
+    value whether it is proved not to be negative, `kind_of` the type that a value has in the text: an index that is
+    proved to be small is one of 32 bits."""
 
     def __init__(
         self,
         language: Language,
         plain: Callable[[ir.Operation], bool],
+        natural: Callable[[ir.Value], bool],
         kind_of: Callable[[ir.Value], ir.Type],
     ) -> None:
         self.language = language
         self.plain = plain
+        self.natural = natural
         self.kind_of = kind_of
+        self.pairs = Pairs(language.helpers, kind_of) if language.pairs else None
 
     def expression(self, op: ir.Operation, operands: Operands) -> Expression:
         """Raises `TargetError` for an op that has no form in source."""
         dialect, _, name = op.name.partition(".")
-        if dialect == "math":
-            value = self.language.function(name, op.results[0].type, operands)
-            return self.language.rounded(value, op) if name == "fma" else value
         if op.name in ("gpu.thread_id", "gpu.block_id"):
             axis = "xyz".index(str(op.attributes["dimension"])[-2])
             place = self.language.place(name.removesuffix("_id"), axis)
-            return self.language.cast(self.kind_of(op.results[0]), place)
+            return self.language.place_as(self.kind_of(op.results[0]), place)
+        if self.pairs is not None and self.pairs.concern(op):
+            return self.pairs.expression(op, operands)
+        if dialect == "math":
+            value = self.language.function(name, op.results[0].type, operands)
+            return self.language.rounded(value, op) if name == "fma" else value
         found = getattr(self, f"_{name}", None) or self._by_table(name)
         if dialect != "arith" or found is None:
             raise TargetError(f"`{op.name}` has no form in {self.language.name}", span_of(op.location))
         return found(op, operands)
+
+    def converted(self, value: Expression, kind: ir.Type, wanted: ir.Type) -> Expression:
+        """A value that is assigned to what has another type in the text: languages but that of pairs do it alone."""
+        return self.pairs.of(value, kind) if self.pairs is not None and width(wanted) == 64 else value
 
     def _by_table(self, name: str) -> Callable[[ir.Operation, Operands], Expression] | None:
         if name in _SIGNED:
@@ -138,6 +149,10 @@ class Scalars:
         unsigned = self._widest(op)
         if name == "shrui":
             x = [x[0], self._amount(op, x[1])]
+        if name != "shli" and all(map(self.natural, op.operands)):  # there is no sign to lose
+            right = self.language.shift(x[1]) if name in _SHIFTS else x[1]
+            left, right = self._as_wide(op, [x[0], right])
+            return self._index_result(op, binary(left, operator, right, level))
         left = self.language.to_unsigned(unsigned, x[0])
         other = self.language.unsigned_shift if name in _SHIFTS else self.language.to_unsigned
         return self.language.signed(kind, binary(left, operator, other(unsigned, x[1]), level))
@@ -169,7 +184,7 @@ class Scalars:
     def _narrowed(self, value: Expression, kind: ir.Type) -> Expression:
         """C computes what is below 32 bits in 32."""
         small = isinstance(kind, ir.IntegerType) and 1 < kind.width < 32
-        return self.language.cast(kind, value) if small else value
+        return self.language.resized(kind, value, ir.IntegerType.get_signless(32)) if small else value
 
     def _extreme(self, op: ir.Operation, x: Operands) -> Expression:
         name = op.name.partition(".")[2]
@@ -267,8 +282,8 @@ class Scalars:
         if value.widened is not None:
             inner, kind = value.widened
             if width(wanted) <= width(kind):
-                return inner if wanted == kind else self.language.cast(wanted, inner)
-        cast = self.language.cast(wanted, value)
+                return inner if wanted == kind else self.language.resized(wanted, inner, kind)
+        cast = self.language.resized(wanted, value, given)
         return replace(cast, widened=(value, given)) if width(wanted) > width(given) > 1 else cast
 
     _index_cast = _extsi = _trunci = _integer_cast

@@ -19,7 +19,7 @@ from pykern.lowering.gpu.grid import Grid
 from pykern.lowering.gpu.limits import bytes_left, shared_bytes
 from pykern.lowering.gpu.tapes import tape_use
 from pykern.lowering.gpu.target import KernelBinary, dynamic_arrays
-from pykern.lowering.record import Record
+from pykern.lowering.record import PrintedLine, Record
 from pykern.lowering.source.argument_names import argument_names, known_values
 from pykern.lowering.source.c import C
 from pykern.lowering.source.comments import commented
@@ -50,7 +50,7 @@ LANGUAGES: dict[str, Callable[[SourceOptions], Language]] = {
     "cuda-cpp": lambda _: Cuda(),
     "hip-cpp": lambda _: Hip(),
     "msl": lambda _: Metal(),
-    "wgsl": lambda options: NativeWgsl.of(options) if options.words else Wgsl(),
+    "wgsl": lambda options: (NativeWgsl if options.i64 else Wgsl).of(options),
 }
 
 
@@ -60,15 +60,16 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     language, users = LANGUAGES[name](options), UserNames(source.function)
     language.noalias = source.noalias
     flat = flattened(module, source, language, users, record)
-    if isinstance(language, C):
+    if not options.words:
         flat.arguments = without_known(flat.kernel, source, flat.arguments)
     started = time.perf_counter()
     taken = Names(language.reserved | CALLED)
     symbol = taken.fresh(source.exported_name)
     names = Given(symbol, flat.named(taken), taken, flat.items)
     lines = printed(flat.kernel, users, language, names, source if options.comments else None)
-    text = "\n".join([*language.top(lines), *lines, ""])
-    record.add("source", text if record.texts else "", started, name)
+    whole = [*((text, ()) for text in language.top([text for text, _ in lines])), *lines]
+    record.add_lines("source", whole, started, name)
+    text = "\n".join([*(text for text, _ in whole), ""])
     return binary_of(flat, source, text, symbol)
 
 
@@ -159,8 +160,9 @@ def printed(
     language: Language,
     names: Given,
     comments: KernelSource | None = None,
-) -> list[str]:
-    """The lines of a kernel; with `comments` lines of that source stand in them."""
+) -> list[PrintedLine]:
+    """The lines of a kernel, with the locations of what they were made of; with `comments` lines of that source stand
+    in them."""
     written, atomic = memories_written(kernel)
     given: list[Memory | Word] = []
     for argument, name in zip(body(kernel).arguments, names.arguments, strict=True):
@@ -175,22 +177,26 @@ def printed(
     printer = Printer(kernel, language, users, names.taken, given, items=names.items)
     printer.run()
     whole = printer.lines if comments is None else commented(printer.lines, comments)
-    lines = [f"{INDENT * line.depth}{line.text}" for line in whole]
+    texts = [f"{INDENT * line.depth}{line.text}" for line in whole]
     block = Grid(kernels.integers(kernel, kern.WORKGROUP) or (1,)).block
-    head, end = language.kernel(names.symbol, given, block, printer.shared, lines)
-    return [*head, *lines, *end]
+    head, end = language.kernel(names.symbol, given, block, printer.shared, texts)
+    inner = zip(texts, (line.locations for line in whole), strict=True)
+    return [*((text, ()) for text in head), *inner, *((text, ()) for text in end)]
 
 
 def without_known(kernel: ir.Operation, source: KernelSource, names: list[str]) -> list[str]:
-    """The names of what is left when lengths and counts that are known are no arguments of a kernel in C."""
-    known = known_values(source)
-    block = body(kernel)
-    kept = []
-    for argument, name in reversed(list(zip(block.arguments, names, strict=False))):
-        if name in known:
+    """The names of what is left when lengths, counts and first groups that are known are no arguments."""
+    known, block = known_values(source), body(kernel)
+    kinds = list(ir.ArrayAttr(kernel.attributes[kern.ARGUMENTS]))
+    firsts = len(names) - 1 - min(source.launch.rank, 3)
+    kept: list[str] = []
+    for number, (argument, name) in reversed(list(enumerate(zip(block.arguments, names, strict=False)))):
+        if name in known or firsts <= number < len(names) - 1:
             block.erase_argument(argument.arg_number)
+            del kinds[number]
         else:
             kept.insert(0, name)
+    kernel.attributes[kern.ARGUMENTS] = ir.ArrayAttr.get(kinds)
     update_type(kernel)
     return kept
 

@@ -17,6 +17,7 @@ from pykern.lowering.source.language import Language, Memory, Word
 from pykern.lowering.source.names import Names, UserNames
 from pykern.lowering.source.scalars import is_wide
 from pykern.passes.analysis.integer_ranges import I32, Ranges, signed, width
+from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import MEMORY_OPERAND, body, terminator
 
 _BRANCHES = ("scf.if",)
@@ -65,10 +66,13 @@ class Values:
                 self._memories[argument] = told
 
     def _kind(self, value: ir.Value) -> ir.Type:
-        """The type of a value in the text: one of 64 bits has 32 where these are proved to hold it."""
+        """The type of a value in the text: one of 64 bits has 32 where these are proved to hold it, and where it is a
+        pair of which only the low bits are looked at."""
         if not is_wide(value.type):
             return value.type
         small = self.language.narrows and self._ranges.of(value).inside(I32)
+        if self.language.pairs and not small:
+            small = not is_argument(value) and value.owner.name.startswith("arith.") and _is_position(value)
         return ir.IntegerType.get_signless(32 if small else 64)
 
     def _type(self, value: ir.Value, location: ir.Location | None = None) -> str:
@@ -162,6 +166,10 @@ class Values:
             return True
         whole = signed(width(value.type))
         return self._ranges.of(value) != whole or _is_position(value)
+
+    def _is_natural(self, value: ir.Value) -> bool:
+        """Whether an integer is proved not to be negative."""
+        return width(value.type) > 1 and self._ranges.of(value).is_nonnegative
 
     # -- lines -----------------------------------------------------------------------------------
 

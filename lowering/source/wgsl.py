@@ -1,6 +1,7 @@
 """WGSL, the language of WebGPU.
 
-It has no integers but those of 32 bits and no 64-bit floats. Integers of 8 and 16 bits are kept in 32, with their sign.
+It has no integers but those of 32 bits and no 64-bit floats. Integers of 8 and 16 bits are kept in 32, with their sign;
+those of 64 are pairs (`pairs`).
 Its compilers may regroup arithmetic on floats and take for granted that nothing is NaN, so what has to be exact goes
 through bits that they cannot see through.
 """
@@ -10,15 +11,21 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
 from pykern.lowering.source.expressions import ATOM, UNARY, Expression, binary, call
 from pykern.lowering.source.language import Language, Memory, Word
+from pykern.lowering.source.options import SourceOptions
+from pykern.lowering.source.pairs import PAIR, pair_of
+from pykern.lowering.source.wgsl_functions import FUNCTIONS, add_function
+from pykern.passes.analysis.integer_ranges import width
 from pykern.passes.ir.values import made_by
 
-_TYPES = {"i1": "bool", "i8": "i32", "i16": "i32", "i32": "i32", "f16": "f16", "f32": "f32"}
+_TYPES = {
+    "i1": "bool", "i8": "i32", "i16": "i32", "i32": "i32", "i64": PAIR, "index": PAIR, "f16": "f16", "f32": "f32",
+}  # fmt: skip
 _ATOMICS = {
     "add": "Add", "sub": "Sub", "min": "Min", "max": "Max", "and": "And", "or": "Or", "xor": "Xor",
     "exchange": "Exchange",
@@ -38,8 +45,8 @@ try type typedef typeof union unsigned use using varying virtual void volatile a
 local_id group_id exact from_bits is_nan select step abs min max clamp mix sin cos exp log pow sqrt floor ceil
 round sign dot cross length
 """
-_NEED_DOUBLES = tuple(f"math.{name}" for name in ("sin", "cos", "tan", "asinh", "acosh", "atanh"))
-"""Functions whose arithmetic, as it is written out elsewhere, needs floats of 64 bits."""
+_OWN = ("sin", "cos", "tan")
+"""Functions that are written in WGSL: elsewhere their arithmetic needs floats of 64 bits."""
 _SUMS = ("arith.addf", "arith.subf", "math.fma")
 _FROM_BITS = """\
 // Constants that are infinite or NaN are refused; `words.zero` is 0, which no compiler knows.
@@ -61,12 +68,27 @@ class Wgsl(Language):
 
     name: str = "WGSL"
     types: dict[str, str] = field(default_factory=lambda: dict(_TYPES))
-    reserved: frozenset[str] = frozenset(_RESERVED.split())
+    reserved: frozenset[str] = frozenset((*_RESERVED.split(), *FUNCTIONS))
     accurate: bool = False
-    native: tuple[str, ...] = _NEED_DOUBLES
+    native: tuple[str, ...] = tuple(f"math.{name}" for name in _OWN)
     whole_words: bool = True
     unequal_to_nan: bool = False  # naga makes the ordered comparison of it
     wraps: bool = True
+    weak_exchange: bool = True
+    pairs: bool = True
+    words: bool = False
+    """Whether pykern launches the text: two arguments may then be parts of one buffer, which WebGPU refuses where only
+    one of them is written."""
+
+    @classmethod
+    def of(cls, options: SourceOptions) -> Wgsl:
+        """The language of a device with these numbers, and of these launches."""
+        language = cls(words=options.words)
+        if not options.f16:
+            del language.types["f16"]
+        if options.words:
+            language.types["f64"] = PAIR  # a number of Python's, which is rounded at once
+        return language
 
     def argument(self, told: Memory | Word) -> str:
         return told.name if isinstance(told, Memory) else f"words.{told.name}"
@@ -75,6 +97,8 @@ class Wgsl(Language):
         return "u32"
 
     def to_unsigned(self, kind: ir.Type, operand: Expression) -> Expression:
+        if operand.other_sign is not None:
+            return operand.other_sign[0]
         if operand.text.isdigit():
             return Expression(f"{operand.text}u")
         bits = ir.IntegerType(kind).width
@@ -85,13 +109,25 @@ class Wgsl(Language):
         )
 
     def signed(self, kind: ir.Type, operand: Expression) -> Expression:
-        return self._kept_in(kind, call("bitcast<i32>", operand))
+        signed = call("bitcast<i32>", operand)
+        if ir.IntegerType(kind).width == 32:
+            return replace(signed, other_sign=(operand, "u32"))
+        return self._kept_in(kind, signed)
+
+    def from_unsigned(self, kind: ir.Type, operand: Expression) -> Expression:
+        return self.signed(kind, operand) if width(kind) else self.cast(kind, operand)
 
     def unsigned_of_float(self, kind: ir.Type, operand: Expression) -> Expression:
         return call("u32", operand)
 
     def cast(self, kind: ir.Type, operand: Expression) -> Expression:
         return self._kept_in(kind, call(self.type(kind), operand))
+
+    def resized(self, kind: ir.Type, operand: Expression, given: ir.Type) -> Expression:
+        """Both are `i32`, but for truth values."""
+        if width(given) == 1 or width(kind) == 1:
+            return self.cast(kind, operand)
+        return self._kept_in(kind, operand) if width(kind) < width(given) else operand
 
     def _kept_in(self, kind: ir.Type, operand: Expression) -> Expression:
         """An integer of 8 or 16 bits with the sign of its own last bit."""
@@ -104,11 +140,13 @@ class Wgsl(Language):
         return Expression(f"{by.text}u") if by.text.isdigit() else call("u32", by)
 
     def rounded(self, value: Expression, op: ir.Operation) -> Expression:
-        """Alone, unless the op may be contracted, and no op behind it takes back what it adds."""
+        """Alone, where an op behind it might be joined with it; one that may be contracted only where that takes back
+        what it adds."""
         kind = op.results[0].type
         if op.name == "arith.divf" or str(kind) == "f16":
             return value
-        if "contract" in str(op.attributes["fastmath"]) and not _may_cancel(op):
+        contracts = "contract" in str(op.attributes["fastmath"])
+        if not (_may_cancel(op) if contracts else _is_joined(op)):
             return value
         return call(self.helper("exact", kind), value)
 
@@ -131,7 +169,14 @@ class Wgsl(Language):
         found = Expression(f"{name}({bits:#x}u)")
         return call("f16", found) if str(kind) == "f16" else found
 
+    def _float(self, number: float, kind: ir.Type) -> Expression:
+        if self.types.get(str(kind)) == PAIR:
+            return pair_of(struct.unpack("<Q", struct.pack("<d", number))[0])
+        return super()._float(number, kind)
+
     def _integer(self, number: int, kind: ir.Type) -> Expression:
+        if ir.IntegerType(kind).width == 64:
+            return pair_of(number)
         if number == -(1 << 31):
             return Expression("(-2147483647 - 1)")
         return Expression(str(number), ATOM if number >= 0 else UNARY)
@@ -157,6 +202,9 @@ class Wgsl(Language):
             return call("f16", self.function(name, wide, [call("f32", each) for each in operands]))
         if name == "copysign":
             return call(self.helper(name, kind), *operands)
+        if name in _OWN and str(kind) == "f32":
+            add_function(f"{name}_f32", self.helpers)
+            return call(f"{name}_f32", *operands)
         return call(_FUNCTIONS.get(name, name), *operands)
 
     def is_nan(self, operand: Expression, kind: ir.Type) -> Expression:
@@ -169,8 +217,16 @@ class Wgsl(Language):
         return f"var {name}: {kind};" if value is None else f"var {name}: {kind} = {value};"
 
     def loop(self, kind: str, name: str, first: str, end: str, step: str) -> str:
-        increment = f"{name}++" if step == "1" else f"{name} += {step}"
-        return f"for (var {name}: {kind} = {first}; {name} < {end}; {increment}) {{"
+        if kind == PAIR:
+            for function in ("less64", "add64"):
+                add_function(function, self.helpers)
+            condition, increment = f"less64({name}, {end})", f"{name} = add64({name}, {step})"
+        else:
+            condition, increment = f"{name} < {end}", f"{name}++" if step == "1" else f"{name} += {step}"
+        return f"for (var {name}: {kind} = {first}; {condition}; {increment}) {{"
+
+    def subscript(self, place: Expression, bits: int) -> str:
+        return f"{place.within(ATOM)}.x" if bits == 64 else place.text
 
     @property
     def forever(self) -> str:
@@ -178,6 +234,9 @@ class Wgsl(Language):
 
     def place(self, what: str, axis: int) -> Expression:
         return Expression(f"{'local' if what == 'thread' else 'group'}_id.{'xyz'[axis]}")
+
+    def place_as(self, kind: ir.Type, place: Expression) -> Expression:
+        return call(PAIR, place, Expression("0u")) if self.type(kind) == PAIR else self.cast(kind, place)
 
     @property
     def barrier(self) -> str:
@@ -203,14 +262,18 @@ class Wgsl(Language):
     def atomic(self, kind: str, cell: str, value: str, element: ir.Type, memory: Memory | None) -> str:
         return f"atomic{_ATOMICS[kind]}(&{cell}, {value})"
 
-    def exchange_if(
-        self, cell: str, expected: str, desired: str, element: ir.Type, memory: Memory | None
-    ) -> str:
-        return f"atomicCompareExchangeWeak(&{cell}, {expected}, {desired}).old_value"
+    def exchange_weakly(self, name: str, tried: str, cell: str, expected: str, desired: str) -> list[str]:
+        return [
+            "loop {",
+            f"    let {tried} = atomicCompareExchangeWeak(&{cell}, {expected}, {desired});",
+            f"    {name} = {tried}.old_value;",
+            f"    if ({tried}.exchanged || {name} != {expected}) {{ break; }}",
+            "}",
+        ]
 
     def access(self, memory: Memory) -> str:
         """What a kernel may do with an array."""
-        return "read_write" if memory.written else "read"
+        return "read_write" if memory.written or self.words else "read"
 
     def kernel(
         self,
@@ -237,6 +300,21 @@ class Wgsl(Language):
 
     def top(self, lines: Sequence[str]) -> list[str]:
         return [*(["enable f16;", ""] if any("f16" in line for line in lines) else []), *self.helper_lines()]
+
+
+def _is_joined(op: ir.Operation) -> bool:
+    """Whether the result goes on into an operation that a compiler might join with this one: a sum, or one product of
+    another. What is multiplied into a sum, compared, stored or read as bits stays what it is."""
+    value = op.results[0]
+    for use in value.uses:
+        user, at = use.owner.operation, use.operand_number
+        if user.name in ("arith.addf", "arith.subf", "scf.yield", "scf.condition"):
+            return True
+        if (user.name == "math.fma" and at == 2) or (user.name == op.name == "arith.mulf"):
+            return True
+        if user.name in ("arith.negf", "arith.select") and _is_joined(user):
+            return True
+    return False
 
 
 def _may_cancel(op: ir.Operation) -> bool:

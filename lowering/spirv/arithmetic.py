@@ -31,9 +31,13 @@ class ExpandArithmetic(Pass):
     name: ClassVar[str] = "kern-expand-arithmetic"
     vulkan: bool = False
     """Write out what Vulkan leaves to its drivers."""
+    printed: bool = False
+    """Leave what every printed language has: the remainder of integers."""
 
     def run(self, module: ir.Module) -> None:
         rules = _RULES | (_VULKAN_RULES if self.vulkan else {})
+        if self.printed:
+            rules = {name: rule for name, rule in rules.items() if name != "arith.remsi"}
         for op in named(module.operation, *rules):
             with ir.InsertionPoint(op), op.location:
                 value = rules[op.name](op)

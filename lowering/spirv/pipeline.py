@@ -19,11 +19,13 @@ from pykern.lowering.spirv.nesting import CheckNesting
 from pykern.lowering.spirv.opaque_zeros import OpaqueZeros
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.lowering.spirv.uniform_loops import PlaceUniformLoops
+from pykern.passes.arithmetic.expand_f16 import ExpandF16
 from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
 from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pass, Pipeline, Upstream
+from pykern.passes.kernel.plain_divisions import PlainDivisions
 
 LAVAPIPE_LIMITS = CheckLimits(
     chip="lavapipe",
@@ -43,25 +45,33 @@ def spirv_work_items(flavour: Flavour) -> Pipeline:
     return items + Pipeline((ReportCutLoops(),) if flavour.lavapipe else ())
 
 
-def arithmetic_pipeline(memory: FlattenMemory, functions: tuple[Pass, ...], vulkan: bool) -> Pipeline:
+def arithmetic_pipeline(
+    memory: FlattenMemory, functions: tuple[Pass, ...], vulkan: bool, printed: bool = False
+) -> Pipeline:
     """Flat memory and exact arithmetic, for the spirv dialect and for printed languages.
 
     `functions`: what becomes of elementary functions. `vulkan`: whether the compilers behind are as free as Vulkan's.
+    `printed`: whether they know all divisions. f16 is computed in f32, and kept as bits, where `memory` has it so.
     """
+    emulated = "bf16,f16" if memory.f16_as_bits else "bf16"
     return Pipeline(
         (
             LowerDeviceReports(),  # it adds the last argument
             memory,
             Upstream("canonicalize,cse"),
             RANGES,
+            PlainDivisions(),  # while divisions are whole
             WIDER_FLOATS,
-            ExpandArithmetic(),  # before bf16, which upstream knows by way of f32 only
-            Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
+            ExpandArithmetic(printed=printed),  # before bf16, which upstream knows by way of f32 only
+            Upstream(
+                f"func.func(arith-emulate-unsupported-floats{{source-types={emulated} target-type=f32}})"
+            ),
             KeepRoundings(),
             Upstream("arith-expand{include-bf16=true}"),  # at once: canonicalization would join them again
             *functions,
-            ExpandArithmetic(vulkan=vulkan),  # what the functions were made of
-            KeepBf16AsBits(),  # what is left of bf16 only travels
+            *([ExpandF16()] if memory.f16_as_bits else []),
+            ExpandArithmetic(vulkan=vulkan, printed=printed),  # what the functions were made of
+            KeepBf16AsBits(memory.f16_as_bits),  # what is left of bf16 only travels
         )
     )
 

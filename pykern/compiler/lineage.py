@@ -12,6 +12,7 @@ from __future__ import annotations
 import collections
 import pickle
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from mlir import ir
@@ -25,7 +26,7 @@ from pykern.data.artifact import Stage
 from pykern.data.lineage import BACKWARD, OPERATION, OTHER, PLUMBING, PRIMAL, TANGENT, Lineage, Place
 from pykern.environment.memory_file import MemoryFile
 from pykern.errors import KernelError
-from pykern.lowering.record import Recorder
+from pykern.lowering.record import PrintedLine, Recorder
 from pykern.passes.autodiff import parts as derivative
 from pykern.passes.kernels import programs
 
@@ -99,6 +100,27 @@ class Tracer(Recorder):
 
     def add(self, name: str, text: str, started: float, kind: str = "mlir") -> None:
         self(Stage(name, text, (time.perf_counter() - started) * 1e3, kind))
+
+    def add_lines(self, name: str, lines: Sequence[PrintedLine], started: float, kind: str) -> None:
+        """Keep text that was printed from the module as the last stage left it."""
+        files: dict[str, int] = {}
+        origins = [[_origin(each, self._path, "") for each in locations] for _, locations in lines]
+        text = "\n".join(text for text, _ in lines) + "\n"
+        stage = Stage(name, text, (time.perf_counter() - started) * 1e3, kind)
+        lineage = Lineage(
+            files=(),
+            kinds="".join(OPERATION if found else OTHER for found in origins),
+            parents=tuple(tuple(sorted({each.own for each in found if each.own})) for found in origins),
+            places=tuple(
+                next((_place(each.python, files) for each in reversed(found) if each.python), None)
+                for found in origins
+            ),
+            ops={},
+            parts=_told_apart(
+                [next((e.part for e in found if e.part != PRIMAL), PRIMAL) for found in origins]
+            ),
+        )
+        self(replace(stage, lineage=replace(lineage, files=tuple(files))))
 
     def __call__(self, stage: Stage) -> None:
         """Keep a stage; what it leaves is looked at now, before the next pass changes it."""

@@ -203,6 +203,10 @@ class Settings:
         False, "PYKERN_OPENCL_C", _switch, _SWITCH_WORDS, "0",
         "1 gives OpenCL drivers kernels as OpenCL C, as those get them that take no SPIR-V.",
     )
+    webgpu_standard: bool = _setting(
+        False, "PYKERN_WEBGPU_STANDARD", _switch, _SWITCH_WORDS, "0",
+        "1 takes from devices of WebGPU what browsers have as well: integers of 64 bits are pairs, f64 is not there.",
+    )
     dump: str | None = _setting(
         None, "PYKERN_DUMP", _directory, "a directory", "nothing is written",
         "Where every stage of every compiled kernel is written, and the explorer's page of it.",

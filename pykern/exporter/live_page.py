@@ -20,12 +20,12 @@ from pykern.api.lowered import Lowered
 from pykern.data.source import ArraySpec, KernelSource
 from pykern.errors import LaunchError
 from pykern.launching.specs import Spec
-from pykern.lowering.source.argument_names import known_values, named_leaves
+from pykern.lowering.source.argument_names import named_leaves
 from pykern.types import BY_NAME
 
 MOST_GROUPS = 65535
 """Groups along one axis that every device of WebGPU takes in one launch."""
-_FIELD = re.compile(r"^ {4}(\w+): (\w+),$", re.MULTILINE)
+_FIELD = re.compile(r"^ {4}(\w+): ([\w<>]+),$", re.MULTILINE)
 _BINDING = re.compile(r"@binding\(\d+\) var<storage, (\w+)> \w+: array<(?:atomic<)?(\w+)")
 
 
@@ -111,21 +111,23 @@ def _bytes(value: Any) -> bytes:
 def _words(
     source: KernelSource, values: Mapping[str, Any], told: Mapping[str, Any], text: str, page: LivePage
 ) -> list[dict[str, Any]]:
-    """Numbers in the order of the struct's fields, with their values and sliders."""
-    known = known_values(source)
+    """Numbers in the order of the struct's fields, with their places in it, their values and sliders."""
     block = text[text.index("struct Words {") :] if "struct Words {" in text else "}"
     fields = _FIELD.findall(block[: block.index("}")])
     numbers = [each["name"] for each in told["arguments"] if each["kind"] == "number"]
     for name in page.sliders:
         _number(name, numbers)
-    found = []
+    found, end = [], 0
     for name, (_, kind) in zip(numbers, fields, strict=False):
+        size = 8 if kind.startswith("vec2") else 4
+        place, end = -(-end // size) * size, -(-end // size) * size + size
+        told_of = {"name": name, "type": kind, "place": place}
         if name in values and name != page.frame:
             value = _plain(values[name])
             slider = page.sliders.get(name) or ((0, 2 * value) if value > 0 else (2 * value - 1, 1))
-            found.append({"name": name, "type": kind, "value": value, "slider": slider})
+            found.append({**told_of, "value": value, "slider": slider})
         else:
-            found.append({"name": name, "type": kind, "value": known.get(name, 0), "slider": None})
+            found.append({**told_of, "value": 0, "slider": None})
     return found
 
 

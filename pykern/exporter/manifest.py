@@ -12,7 +12,7 @@ from pykern.api.lowered import Lowered
 from pykern.data.source import ArraySpec, KernelSource
 from pykern.data.target import parse
 from pykern.errors import TargetError
-from pykern.lowering.source.argument_names import argument_names, known_values, named_leaves
+from pykern.lowering.source.argument_names import argument_names, known_values, named_leaves, names_in_text
 from pykern.lowering.spirv.flavour import flavour
 
 WEAK = {"int": "i64", "float": "f64"}
@@ -25,7 +25,8 @@ def manifest(lowered: Lowered, form: str) -> dict[str, Any]:
     code = artifact.device
     assert code is not None and isinstance(source, KernelSource)
     refuse_helpers(lowered)
-    names = [*argument_names(source, code.offsets)][:-1]
+    is_text = parse(artifact.target).family == "source"
+    names = names_in_text(source) if is_text else [*argument_names(source, code.offsets)][:-1]
     if code.dynamic_shared:
         names.insert(len(names) - _of_launch(source), "shared_bytes")
     types, known = dict(named_leaves(source)), known_values(source)

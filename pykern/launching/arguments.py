@@ -32,6 +32,7 @@ from pykern.data.source import (
 )
 from pykern.errors import ARGUMENT_TYPE, ARRAY_MEMORY, DeviceError, KernelTypeError, LaunchError
 from pykern.launching.foreign_kinds import learn
+from pykern.runtime.other_libraries import is_opencl_array, is_opencl_memory
 from pykern.types import BY_NAME, ArrayAnnotation, DType, IntentAnnotation, from_numpy, static, u64
 
 MAX_RANK = 8
@@ -127,6 +128,8 @@ def is_array(name: str, value: Any) -> Any | None:
     elif hasattr(type(value), "__cuda_array_interface__"):
         check_foreign(name, value)
         return value
+    elif is_opencl_array(value) or is_opencl_memory(value):
+        return value
     else:
         array = by_buffer(name, value)
     if array is not None:
@@ -170,6 +173,10 @@ def homes(values: list[tuple[str, Any]]) -> dict[str, str]:
         elif hasattr(kind, "__cuda_array_interface__"):  # of the type: asking the value may raise
             check_foreign(name, value)
             found[name] = "cuda:0"
+        elif is_opencl_array(value) or is_opencl_memory(value):
+            from pykern.arrays.opencl import opencl_home  # here: seldom
+
+            found[name] = opencl_home(name, value)
         elif (fields := fields_of(value, trees=True)) is not None:
             found |= homes([(f"{name}.{inner}", item) for inner, item in fields])
     return found

@@ -38,6 +38,7 @@ from pykern.launching.warned import warn
 from pykern.runtime.driver import Memory
 from pykern.runtime.event import COMPLETED, Event
 from pykern.runtime.graph import current_graph, refuse_in_graph
+from pykern.runtime.other_libraries import is_opencl_array, is_opencl_memory
 from pykern.runtime.registry import Opened
 from pykern.runtime.registry import opened as opened_device
 from pykern.runtime.stream import Stream, checked_stream
@@ -72,6 +73,10 @@ class Places:
         elif isinstance(host, np.ndarray):
             element_type(name, host.dtype)
             self._add(self._copy(name, host), host, host)
+        elif is_opencl_array(value) or is_opencl_memory(value):
+            from pykern.arrays.opencl import taken  # here: seldom
+
+            self._add(taken(name, value), None, value)
         else:
             self._add(from_dlpack(value), None, value)
         array = self.arrays[-1]

@@ -25,6 +25,16 @@ def is_jax_tracer(value: Any) -> bool:
     return _is(value, "jax.core", "Tracer")
 
 
+def is_opencl_memory(value: Any) -> bool:
+    """Whether it is a buffer or an image of pyopencl."""
+    return _is(value, "pyopencl", "MemoryObjectHolder")
+
+
+def is_opencl_array(value: Any) -> bool:
+    """Whether it is an array of pyopencl."""
+    return _is(value, "pyopencl.array", "Array")
+
+
 def _is(value: Any, module: str, name: str) -> bool:
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(value, kind)

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,11 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.data.artifact import Artifact, DeviceCode
+from pykern.data.target import parse
 from pykern.exporter.forms import FORMS
+from pykern.runtime import registry
+from pykern.runtime.driver import Memory
 
 F = pk.f32
 OPEN = pk.spec((None, None), F)
@@ -242,3 +247,63 @@ def test_tile_kernels_are_refused(form: str) -> None:
         pk.export(
             pk.autodiff(doubled_tiles), pk.Dup(given, given), pk.Dup(given, given), ndrange=8, form=form
         )
+
+
+def run_by_manifest(
+    made: pk.Exported, device: str, values: dict[str, Any], counts: tuple[int, ...]
+) -> np.ndarray:
+    """Launch a binary that is known by its manifest alone, by the driver of a device; gives the first array."""
+    told, binary = made.manifest, next(iter(made.files.values()))
+    opened = registry.opened(device)
+    driver, stream = opened.driver, opened.driver.stream("normal")
+    kinds = tuple("memory" if each["kind"] == "memory" else "slot" for each in told["arguments"])
+    language = parse(told["target"]).family
+    offsets = any(each["name"].endswith("_at") for each in told["arguments"])
+    artifact = Artifact(
+        key="", kernel=told["kernel"], target=told["target"], entry=told["entry"], binary=binary,
+        workgroup=tuple(told["workgroup"]), shared_bytes=told["shared_bytes"],
+        device=DeviceCode({"nvvm": "ptx"}.get(language, language), kinds, offsets),
+    )  # fmt: skip
+    passed: list[Memory | int] = []
+    arrays = {}
+    for each in told["arguments"]:
+        name = each["name"]
+        value = each.get("value", values.get(name, 0))
+        if each["kind"] == "memory":
+            memory = arrays[name] = driver.allocate(value.nbytes)
+            driver.copy_in(stream, memory, 0, value.reshape(-1).view(np.uint8))
+            passed.append(memory)
+        elif each["dtype"].startswith("f"):
+            number = np.array(value, each["dtype"].replace("f", "float")).tobytes()
+            passed.append(int.from_bytes(number, "little"))
+        else:
+            passed.append(int(value))
+    group = tuple(told["workgroup"])
+    grid = [-(-n // size) for n, size in zip(counts, group, strict=True)]
+    along = [(*reversed(each), 1, 1)[:3] for each in (grid, group)]
+    driver.launch(stream, driver.load(artifact), passed, along[0], along[1], 0)
+    first = next(iter(arrays))
+    found = np.empty_like(values[first])
+    driver.copy_out(stream, found.reshape(-1).view(np.uint8), arrays[first], 0)
+    driver.synchronize(stream)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("form", "target", "device"),
+    [
+        ("ptx", "nvvm:sm_80", "cuda:emulated"),
+        ("spirv", "spirv:opencl1.2", "opencl:0"),
+        ("spirv", "spirv:vulkan1.1", "vulkan:0"),
+    ],
+)
+def test_a_manifest_is_enough_to_launch(
+    form: str, target: str, device: str, need_device: Callable[[str], str], rng: np.random.Generator
+) -> None:
+    need_device(device)
+    x = rng.standard_normal((37, 61)).astype(np.float32)
+    values = {"out": np.zeros_like(x), "x": x, "rate": 0.1, "count0": 37, "count1": 61}
+    values |= {f"{name}_n{dim}": x.shape[dim] for name in ("out", "x") for dim in range(2)}
+    made = exported(form, target=target)
+    found = run_by_manifest(made, device, values, x.shape)
+    np.testing.assert_allclose(found, heated_by_numpy(x), rtol=2e-6, atol=2e-6)

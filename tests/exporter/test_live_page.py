@@ -107,6 +107,23 @@ def test_atomics_in_a_page(browser: Any, tmp_path: Path) -> None:
     assert tab.evaluate("pykern.read('bins')") == np.bincount(x & 7, minlength=8).tolist()
 
 
+@pk.kernel
+def hashed(out, seed: pk.i64):
+    i = pk.index()
+    state = (seed + i) * 6364136223846793005
+    out[i] = state ^ (state >> 29)
+
+
+def test_integers_of_64_bits_in_a_page(browser: Any, tmp_path: Path) -> None:
+    seed = (1 << 40) + 5
+    made = pk.export(hashed, np.zeros(100, np.int64), seed, ndrange=100, form="html")
+    tab = opened(browser, made, tmp_path)
+    tab.evaluate("pykern.frame()")
+    state = (np.arange(100) + seed) * np.int64(6364136223846793005)
+    got = tab.evaluate("pykern.read('out').then((all) => all.map(String))")
+    assert list(map(int, got)) == (state ^ (state >> 29)).tolist()
+
+
 def test_a_browser_without_webgpu_is_told(browser: Any, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_bytes(heated_page(np.zeros((8, 8), np.float32)).files["html"])

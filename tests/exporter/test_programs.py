@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import ctypes
+import json
 import re
 import shutil
 import subprocess
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ import pytest
 
 import pykern as pk
 from tests.exporter.program_cases import CASES, layer, layer_gradient
-from tests.lowering.source_runs import C_NUMBERS, c_compiler, compiled_c
+from tests.lowering.source_runs import C_NUMBERS, C_TYPES, c_compiler, compiled_c, opencl_queue
 
 F = pk.f32
 
@@ -138,6 +141,94 @@ def test_a_program_that_prints_is_refused() -> None:
     with pytest.raises(pk.TargetError, match="nobody") as raised:
         pk.export(telling, pk.spec((8,), F), form="c")
     assert raised.value.span is not None and "print(x[i])" in str(raised.value)
+
+
+def by_manifest(made: pk.Exported, given: list[Any]) -> list[np.ndarray]:
+    """Run a program's OpenCL C as a host does that knows its manifest alone; gives the results."""
+    cl = pytest.importorskip("pyopencl")
+    context, queue = opencl_queue()
+    text = next(iter(made.files.values())).decode()
+    flags, told = cl.mem_flags, made.manifest
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        exact = "-cl-fp32-correctly-rounded-divide-sqrt"
+        program = cl.Program(context, text).build(["-cl-std=CL1.2", exact], cache_dir=False)
+    buffers, numbers = {}, {}
+    for argument, value in zip(told["arguments"], given, strict=True):
+        if argument["kind"] == "memory":
+            buffers[argument["name"]] = cl.Buffer(
+                context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=value
+            )
+        else:
+            numbers[argument["name"]] = value
+    for each in (*told["buffers"], *(r for r in told["results"] if r["name"] not in buffers)):
+        filled = np.frombuffer(base64.b64decode(each["base64"]), np.uint8) if "base64" in each else None
+        size = max(4, each["bytes"])
+        buffers[each["name"]] = (
+            cl.Buffer(context, flags.READ_WRITE, size)
+            if filled is None
+            else cl.Buffer(context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=filled)
+        )
+    for step in told["steps"]:
+        if "copy" in step:
+            one, other = step["from"], step["to"]
+            cl.enqueue_copy(
+                queue, buffers[other["buffer"]], buffers[one["buffer"]], byte_count=step["copy"],
+                src_offset=one["byte"], dst_offset=other["byte"],
+            )  # fmt: skip
+            continue
+        head = text[text.index(f"void {step['launch']}(") :]
+        kinds = re.findall(r"^ {4}(\w+) (?:\w+ )*\*?\w+,?$", head[: head.index(") {")], re.MULTILINE)
+        passed = [
+            buffers[each["buffer"]]
+            if "buffer" in each
+            else C_TYPES[kind](numbers[each["argument"]] if "argument" in each else each["value"])
+            for kind, each in zip(kinds, step["arguments"], strict=True)
+        ]
+        size = tuple(step["workgroup"])
+        items = tuple(g * n for g, n in zip(step["groups"], size, strict=True))
+        cl.Kernel(program, step["launch"])(queue, items, size, *passed)
+    found = []
+    for each in told["results"]:
+        array = np.empty(each["shape"], each["dtype"].replace("f", "float").replace("i", "int"))
+        cl.enqueue_copy(queue, array, buffers[each["name"]])
+        found.append(array)
+    return found
+
+
+@pytest.mark.sweep("name")
+@pytest.mark.parametrize("name", CASES)
+def test_a_host_that_knows_the_manifest_alone(name: str) -> None:
+    case = CASES[name]
+    if case.decides:  # what the host has to do is exported in C alone
+        with pytest.raises(pk.LaunchError, match=r"the host of `[a-z]+` has to"):
+            pk.export(case.program, *described(case), form="opencl-c")
+        return
+    found = by_manifest(pk.export(case.program, *described(case), form="opencl-c"), list(case.given()))
+    expected = case.results()
+    assert len(found) == len(expected)
+    for got, wanted in zip(found, expected, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize(("form", "ending"), [("cuda", "cu"), ("hip", "hip"), ("wgsl", "wgsl")])
+def test_programs_in_other_languages_have_a_manifest(form: str, ending: str, tmp_path: Path) -> None:
+    made = pk.export(
+        layer, pk.spec((8, 6), F), pk.spec((6, 5), F), form=form, to=tmp_path / f"layer.{ending}"
+    )
+    told = json.loads((tmp_path / f"layer.{ending}.json").read_text())
+    assert told == made.manifest and told["results"][0]["name"] == "result"
+    launched = [step["launch"] for step in told["steps"] if "launch" in step]
+    for kernel in launched:
+        text = (tmp_path / f"layer.{told['kernels'][kernel]['file']}").read_text()
+        assert f"{kernel}(" in text
+        named = [
+            each["name"]
+            for step in told["steps"]
+            if step.get("launch") == kernel
+            for each in step["arguments"]
+        ]
+        assert all(re.search(rf"\b{name}\b", text) for name in named), named
 
 
 def test_forms_that_programs_have_not() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,21 +14,12 @@ import pykern as pk
 
 @dataclass(frozen=True)
 class SourceCase:
-    """A kernel, how its arguments are made, its index space, and its first argument afterwards.
-
-    `wide`: it computes with integers of 64 bits, which WGSL has not.
-    """
+    """A kernel, how its arguments are made, its index space, and its first argument afterwards."""
 
     kernel: Any
     arguments: Callable[[np.random.Generator], tuple[Any, ...]]
     ndrange: tuple[int, ...]
     expected: Callable[..., np.ndarray]
-    wide: bool = False
-
-    @property
-    def lacking(self) -> tuple[str, ...]:
-        """Languages that cannot say it."""
-        return ("wgsl",) if self.wide else ()
 
     def given(self) -> tuple[Any, ...]:
         """The arguments, the same at each call."""
@@ -196,6 +188,146 @@ def kept_apart_by_numpy(out, x):
     return np.where(np.isnan(x), np.float32(1), (x + magic) - magic)
 
 
+LIMITS = np.array(
+    [
+        0,
+        1,
+        -1,
+        2,
+        -2,
+        7,
+        1 << 31,
+        -(1 << 31),
+        (1 << 32) - 1,
+        1 << 32,
+        1 << 62,
+        -(1 << 62),
+        -(1 << 63),
+        (1 << 63) - 1,
+    ]
+)
+
+
+@pk.kernel
+def wide(out, x, y):
+    i, k = pk.index()
+    a, b = x[i], y[i]
+    one = pk.i64(1)
+    value = a + b
+    if k == 1:
+        value = a - b
+    if k == 2:
+        value = a * b
+    if k == 3:
+        value = a // b
+    if k == 4:
+        value = a % b
+    if k == 5:
+        value = a << (b & 63)
+    if k == 6:
+        value = a >> (b & 63)
+    if k == 7:
+        value = (a & b) ^ (a | b)
+    if k == 8:
+        value = min(a, b) ^ (max(a, b) >> 1)
+    if k == 9:
+        value = one * (a < b) + 2 * (a <= b) + 4 * (a == b) + 8 * (a > b) + 16 * (a >= b) + 32 * (a != b)
+    if k == 10:
+        value = one * pk.i32(a) + pk.u32(b) * pk.i64(pk.i8(a)) + pk.u16(b)
+    if k == 11:
+        value = abs(a) - ~b
+    if k == 12:
+        value = pk.i64(pk.f32(a)) + pk.i64(pk.f32(b) / 1024)
+    out[i, k] = value
+
+
+def wide_by_numpy(out, x, y):
+    rows = []
+    with np.errstate(all="ignore"):
+        quotient = np.where(y == 0, 0, np.floor_divide(x, np.where(y == 0, 1, y)))
+        rest = np.where(y == 0, 0, np.remainder(x, np.where(y == 0, 1, y)))
+        compared = (x < y) + 2 * (x <= y) + 4 * (x == y) + 8 * (x > y) + 16 * (x >= y) + 32 * (x != y)
+        parts = (
+            x.astype(np.int32)
+            + y.astype(np.uint32) * x.astype(np.int8).astype(np.int64)
+            + y.astype(np.uint16)
+        )
+        rows = [
+            x + y, x - y, x * y, quotient, rest, x << (y & 63), x >> (y & 63), (x & y) ^ (x | y),
+            np.minimum(x, y) ^ (np.maximum(x, y) >> 1), compared, parts, np.abs(x) - ~y,
+            whole(x.astype(np.float32)) + whole(y.astype(np.float32) / np.float32(1024)),
+        ]  # fmt: skip
+    return np.stack(rows, axis=1).astype(np.int64)
+
+
+def whole(x):
+    """Floats as integers of 64 bits; beyond them the nearest."""
+    return np.array([min(max(int(each), -(1 << 63)), (1 << 63) - 1) for each in x], np.int64)
+
+
+def wide_arguments(g):
+    x = np.concatenate([np.repeat(LIMITS, LIMITS.size), g.integers(-(1 << 63), (1 << 63) - 1, 60)])
+    y = np.concatenate(
+        [np.tile(LIMITS, LIMITS.size), g.integers(-(1 << 63), (1 << 63) - 1, 30) >> 20, g.integers(-9, 9, 30)]
+    )
+    return np.zeros((x.size, 13), np.int64), x, y
+
+
+@pk.kernel
+def halved(out, x, y):
+    i = pk.index()
+    out[i] = x[i] * y[i] + x[i]
+
+
+def halved_by_numpy(out, x, y):
+    with np.errstate(all="ignore"):
+        return x * y + x
+
+
+HALVES = np.array([0, -0.0, 1, -1, 6e-8, -6e-8, 6e-5, 65504, -65504, np.inf, -np.inf, np.nan], np.float16)
+
+
+@pk.kernel
+def turned(out, x):
+    i = pk.index()
+    out[i, 0] = math.sin(x[i])
+    out[i, 1] = math.cos(x[i])
+    out[i, 2] = math.tan(x[i])
+    out[i, 3] = math.asinh(x[i])
+    out[i, 4] = math.acosh(abs(x[i]) + 1)
+    out[i, 5] = math.atanh(x[i] / (1 + 2 * abs(x[i])))
+
+
+def turned_by_numpy(out, x):
+    one, two, size = np.float32(1), np.float32(2), np.abs(x)
+    with np.errstate(over="ignore"):
+        below = (x / (one + two * size)).astype(np.float64)
+    wide, above = x.astype(np.float64), (size + one).astype(np.float64)
+    found = [np.sin(wide), np.cos(wide), np.tan(wide), np.arcsinh(wide), np.arccosh(above), np.arctanh(below)]
+    return np.stack(found, axis=1).astype(np.float32)
+
+
+def angles(g):
+    """Small ones, next to quarter turns, and floats of any size."""
+    any_size = g.integers(0, 0x7F800000, 300).astype(np.uint32).view(np.float32)
+    x = np.concatenate([floats(g, 300), np.arange(-50, 50) * np.pi / 2, any_size, -any_size]).astype(
+        np.float32
+    )
+    return np.zeros((x.size, 6), np.float32), x
+
+
+@pk.kernel
+def bytes_added(bins, x):
+    i = pk.index()
+    pk.atomic_add(bins, pk.i32(x[i]) & 7, x[i])
+
+
+def bytes_added_by_numpy(bins, x):
+    bins = bins.copy()
+    np.add.at(bins, x.astype(np.int32) & 7, x)
+    return bins
+
+
 @pk.kernel
 def scrambled(out, seeds, rounds):
     i = pk.index()
@@ -303,7 +435,24 @@ CASES = {
         lambda g: (np.zeros(8, np.uint64), g.integers(0, 1 << 63, 8).astype(np.uint64), 5),
         (8,),
         scrambled_by_numpy,
-        wide=True,
+    ),
+    "i64": SourceCase(wide, wide_arguments, (LIMITS.size**2 + 60, 13), wide_by_numpy),
+    "f16": SourceCase(
+        halved,
+        lambda g: (
+            np.zeros(300, np.float16),
+            np.concatenate([HALVES, g.integers(0, 1 << 16, 288).astype(np.uint16).view(np.float16)]),
+            np.concatenate([HALVES[::-1], g.standard_normal(288).astype(np.float16)]),
+        ),
+        (300,),
+        halved_by_numpy,
+    ),
+    "angles": SourceCase(turned, angles, (1000,), turned_by_numpy),
+    "atomic bytes": SourceCase(
+        bytes_added,
+        lambda g: (np.zeros(8, np.int8), g.integers(-128, 128, 500).astype(np.int8)),
+        (500,),
+        bytes_added_by_numpy,
     ),
     "reserved names": SourceCase(
         named_as_words,

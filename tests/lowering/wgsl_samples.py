@@ -18,9 +18,7 @@ DIFFERENTIATED = ("stencil", "product", "early return", "functions", "atomic flo
 @functools.cache
 def wgsl_samples() -> dict[str, str]:
     """The texts."""
-    found = {
-        name: _text(case.kernel, case.given(), case.ndrange) for name, case in CASES.items() if not case.wide
-    }
+    found = {name: _text(case.kernel, case.given(), case.ndrange) for name, case in CASES.items()}
     for name in DIFFERENTIATED:
         case = CASES[name]
         given = [pk.Dup(each, each) if isinstance(each, np.ndarray) else each for each in case.given()]

@@ -27,12 +27,14 @@ _INTEGER = {"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5}  # arith.cmpi, s
 class Expansion:
     """One expansion: the shape its values share, and the constants made so far.
 
-    `library`: rare arguments may be left to functions of the C library. `fused`: math.fma rounds once.
+    `library`: rare arguments may be left to functions of the C library. `fused`: math.fma rounds once. `doubles`: there
+    are floats of 64 bits.
     """
 
     shape: tuple[int, ...] | None
     library: bool = True
     fused: bool = True
+    doubles: bool = True
     constants: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
 
     def type(self, element: ir.Type) -> ir.Type:

@@ -78,6 +78,8 @@ class ExpandMath(Pass):
     """Whether angles beyond 2^40 (f32) and 2^28 (f64) may be left to the C library."""
     fused: bool = True
     """Whether the machine's fma rounds once."""
+    doubles: bool = True
+    """Whether the machine has floats of 64 bits: without, inverse hyperbolic functions of f32 are up to 4 units off."""
     native: tuple[str, ...] = ()
     """Functions that are left to the machine."""
 
@@ -92,7 +94,10 @@ def _expanded(op: ir.Operation, options: ExpandMath) -> ir.Value:
     kind = op.results[0].type
     element = kind.element_type if isinstance(kind, ir.VectorType) else kind
     scope = Expansion(
-        tuple(kind.shape) if isinstance(kind, ir.VectorType) else None, options.library, options.fused
+        tuple(kind.shape) if isinstance(kind, ir.VectorType) else None,
+        options.library,
+        options.fused,
+        options.doubles,
     )
     format = F64 if isinstance(element, ir.F64Type) else F32
     narrow = not isinstance(element, (ir.F32Type, ir.F64Type))

@@ -21,7 +21,7 @@ function* randomNumbers(seed) {
     }
 }
 
-const kinds = { f32: Float32Array, i32: Int32Array, u32: Uint32Array, i16: Int16Array, u16: Uint16Array, i8: Int8Array,
+const kinds = { i64: BigInt64Array, u64: BigUint64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array, i16: Int16Array, u16: Uint16Array, i8: Int8Array,
     u8: Uint8Array, bool: Uint8Array };
 
 function firstContents(array, seed) {
@@ -30,7 +30,8 @@ function firstContents(array, seed) {
         padded.set(Uint8Array.from(atob(array.contents), (c) => c.charCodeAt(0)));
     } else if (!array.written && kinds[array.dtype]) {
         const values = new kinds[array.dtype](padded.buffer), random = randomNumbers(seed);
-        for (let k = 0; k < values.length; k++) { values[k] = random.next().value * (array.dtype === "f32" ? 1 : 10); }
+        const cast = array.dtype.endsWith("64") ? (value) => BigInt(Math.trunc(value)) : (value) => value;
+        for (let k = 0; k < values.length; k++) { values[k] = cast(random.next().value * (array.dtype === "f32" ? 1 : 10)); }
     }
     return padded;
 }
@@ -62,12 +63,15 @@ device.addEventListener("uncapturederror", (event) => refuse(event.error.message
 
 const storage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
 const buffers = data.arrays.map((array) => device.createBuffer({ size: Math.max(4, Math.ceil(array.bytes / 4) * 4), usage: storage }));
-const words = new DataView(new ArrayBuffer(Math.max(16, Math.ceil((data.words.length + 1) / 4) * 16)));
+// Behind the numbers stands a zero, see `exact` in the kernel's text.
+const wordBytes = Math.max(0, ...data.words.map((word) => word.place + 8)) + 8;
+const words = new DataView(new ArrayBuffer(Math.ceil(wordBytes / 16) * 16));
+const hasWords = data.wgsl.includes("var<uniform> words");
 const uniform = device.createBuffer({ size: words.byteLength, usage: GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST });
 const layout = device.createBindGroupLayout({ entries: [
     ...data.arrays.map((array, binding) => ({ binding, visibility: GPUShaderStage.COMPUTE,
         buffer: { type: array.access === "read" ? "read-only-storage" : "storage" } })),
-    { binding: data.arrays.length, visibility: GPUShaderStage.COMPUTE, buffer: { type: "uniform" } },
+    ...(hasWords ? [{ binding: data.arrays.length, visibility: GPUShaderStage.COMPUTE, buffer: { type: "uniform" } }] : []),
 ] });
 const pipeline = await device.createComputePipelineAsync({
     layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
@@ -81,7 +85,7 @@ const groups = new Map();
 function bound() {
     const key = places.join();
     if (!groups.has(key)) {
-        const entries = [...places.map((place) => buffers[place]), uniform].map((buffer, binding) => ({ binding, resource: { buffer } }));
+        const entries = [...places.map((place) => buffers[place]), ...(hasWords ? [uniform] : [])].map((buffer, binding) => ({ binding, resource: { buffer } }));
         groups.set(key, device.createBindGroup({ layout, entries }));
     }
     return groups.get(key);
@@ -93,7 +97,13 @@ let launches = 0;
 function writeWords() {
     data.words.forEach((word, k) => {
         const value = word.name === data.frame ? launches : values[k];
-        if (word.type === "f32") { words.setFloat32(4 * k, value, true); } else { words.setInt32(4 * k, value, true); }
+        if (word.type === "f32") {
+            words.setFloat32(word.place, value, true);
+        } else if (word.type === "vec2<u32>") {
+            words.setBigInt64(word.place, BigInt(Math.trunc(value)), true);
+        } else {
+            words.setInt32(word.place, value, true);
+        }
     });
     device.queue.writeBuffer(uniform, 0, words.buffer);
 }
@@ -116,9 +126,20 @@ async function read(k) {
     encoder.copyBufferToBuffer(buffers[places[k]], 0, staging, 0, size);
     device.queue.submit([encoder.finish()]);
     await staging.mapAsync(GPUMapMode.READ);
-    const array = data.arrays[k], kept = new kinds[array.dtype](staging.getMappedRange().slice(0, array.bytes));
+    const array = data.arrays[k], kept = new (kinds[array.dtype] ?? Uint16Array)(staging.getMappedRange().slice(0, array.bytes));
     staging.destroy();
-    return kept;
+    return array.dtype === "f16" ? Float32Array.from(kept, halfOf) : array.dtype === "bf16" ? shortOf(kept) : kept;
+}
+
+// Floats of 16 bits, by their bits.
+function halfOf(bits) {
+    const exponent = (bits >> 10) & 31, digits = bits & 1023, sign = bits >> 15 ? -1 : 1;
+    if (exponent === 31) { return digits ? NaN : sign * Infinity; }
+    return sign * (exponent ? 2 ** (exponent - 15) * (1 + digits / 1024) : digits * 2 ** -24);
+}
+
+function shortOf(bits) {
+    return new Float32Array(Uint32Array.from(bits, (each) => each << 16).buffer);
 }
 
 function startAgain() {
@@ -161,7 +182,7 @@ function drawPoints(array) {
 }
 
 async function draw() {
-    const array = await read(shown);
+    const contents = await read(shown), array = typeof contents[0] === "bigint" ? Array.from(contents, Number) : contents;
     if (isPoints) { drawPoints(array); return; }
     const image = context.createImageData(canvas.width, canvas.height), [low, high] = limits(array);
     for (let k = 0; k < canvas.width * canvas.height; k++) {

@@ -28,6 +28,7 @@ class OpenClRuntime:
 
     def __init__(self) -> None:
         self._devices: list[Any] = []
+        self._contexts: dict[int, Any] = {}
 
     def devices(self) -> list[DeviceInfo] | Missing:
         try:
@@ -61,8 +62,17 @@ class OpenClRuntime:
     def open(self, ordinal: int) -> Driver:
         from pykern.runtime.drivers.opencl.driver import OpenClDriver
 
-        device = self.native(ordinal)
-        return OpenClDriver(device, describe(importlib.import_module("pyopencl"), device, ordinal))
+        device, cl = self.native(ordinal), importlib.import_module("pyopencl")
+        return OpenClDriver(device, describe(cl, device, ordinal), self._contexts.get(ordinal))
+
+    def adopt(self, ordinal: int, context: Any) -> None:
+        """Let a device work in a context of somebody else, from when it is opened. Raises `DeviceError`."""
+        if self.native(ordinal) not in context.devices:
+            raise DeviceError(
+                f"opencl:{ordinal} is not in this context",
+                hint="make the context with this device: see `pykern devices`",
+            )
+        self._contexts[ordinal] = context
 
     def native(self, ordinal: int) -> Any:
         """OpenCL's own device."""

@@ -76,11 +76,11 @@ class Code:
 class OpenClDriver:
     """See `pykern.runtime.driver.Driver`. `Memory.handle` is a `cl.Buffer`, an event a `cl.Event`."""
 
-    def __init__(self, device: Any, info: DeviceInfo) -> None:
+    def __init__(self, device: Any, info: DeviceInfo, context: Any = None) -> None:
         self.info = info
         self._device = device
         with trying(f"open {info.name}"):
-            self._context = cl.Context([device])
+            self._context = context if context is not None else cl.Context([device])
         self._launched = Launched()
         self._process = ProcessLock(f"opencl:{info.ordinal} ({info.name})")
         self._builder = Builder(self._context, device, info.ordinal)
@@ -217,6 +217,21 @@ class OpenClDriver:
     def stream_wait(self, stream: Queue, event: Any) -> None:
         with self._trying("let a queue wait"):
             cl.enqueue_barrier(stream.native, wait_for=[event])
+
+    @property
+    def context(self) -> Any:
+        """OpenCL's context, to which all memory belongs."""
+        return self._context
+
+    def wait_for(self, stream: Queue, queue: Any, events: list[Any]) -> None:
+        """Let a stream wait for what others have put into a queue of theirs, and for events."""
+        with self._trying("let a queue wait"):
+            waited = list(events)
+            if queue is not None:
+                waited.append(cl.enqueue_marker(queue))
+                queue.flush()
+            if waited:
+                cl.enqueue_barrier(stream.native, wait_for=waited)
 
     def elapsed_ms(self, start: Any, end: Any) -> float:
         with self._trying("read the times of events"):

@@ -193,8 +193,8 @@ class WebGpuDriver:
         return Stream(priority)
 
     def record(self, stream: Stream) -> Mark | None:
-        with self._lock, trying("submit work"):
-            return self._queue.submit()
+        with self._lock, trying("record an event"):
+            return self._queue.mark()
 
     def done(self, event: Mark | None) -> bool:
         if event is None or event.number <= self._queue.completed:

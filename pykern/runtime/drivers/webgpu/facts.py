@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from pykern.environment.settings import settings
 from pykern.runtime.driver import DeviceInfo
 
 BACKENDS = ("Vulkan", "Metal", "D3D12")
-"""What wgpu computes by; over OpenGL it lacks integers of 64 bits, and its devices are there a second time."""
+"""What wgpu computes by; over OpenGL its devices are there a second time, with less."""
 KINDS = ("DiscreteGPU", "IntegratedGPU", "unknown", "CPU")
 """Types of adapters, in the order of choice."""
-WORDS = "shader-int64"
-"""The feature without which numbers of a launch, which have 64 bits, could not be read."""
-WIDE_ATOMICS = "shader-int64-atomic-all-ops"
+WIDE, WIDE_ATOMICS = "shader-int64", "shader-int64-atomic-all-ops"
 STAMPS = ("timestamp-query", "timestamp-query-inside-encoders")
-WANTED = (WORDS, "shader-f64", "shader-f16", WIDE_ATOMICS, *STAMPS)
-"""Features that are asked for where the adapter has them."""
+WANTED = (WIDE, "shader-f64", "shader-f16", WIDE_ATOMICS, *STAMPS)
+"""Features that are asked for where the adapter has them; without `WIDE` integers of 64 bits are pairs."""
 LIMITS = (
     "max-storage-buffers-per-shader-stage", "max-storage-buffer-binding-size", "max-buffer-size",
     "max-uniform-buffer-binding-size", "max-compute-workgroup-storage-size", "max-compute-invocations-per-workgroup",
@@ -31,14 +30,13 @@ def refusal(adapter: Any) -> str:
     """Why no kernel runs here; "" where they do."""
     if adapter.info["backend_type"] not in BACKENDS:
         return f"is reached by {adapter.info['backend_type']} alone"
-    if WORDS not in adapter.features:
-        return f"has no integers of 64 bits ({WORDS})"
     return "" if adapter.info["adapter_type"] in KINDS else "is no device that computes"
 
 
 def features(adapter: Any) -> list[str]:
-    """The features of `WANTED` that the adapter has."""
-    return [name for name in WANTED if name in adapter.features]
+    """The features of `WANTED` that the adapter has; those of time alone where settings ask for standard WebGPU."""
+    wanted = STAMPS if settings().webgpu_standard else WANTED
+    return [name for name in wanted if name in adapter.features]
 
 
 def limits(adapter: Any) -> dict[str, int]:
@@ -49,9 +47,14 @@ def limits(adapter: Any) -> dict[str, int]:
 def describe(adapter: Any, ordinal: int) -> DeviceInfo:
     """The device's limits and abilities."""
     there, most, about = features(adapter), adapter.limits, adapter.info
-    floats = [name for name in ("f16", "f64") if f"shader-{name}" in there]
+    has_wide = WIDE in there
+    floats = [name for name in ("f16", *(["f64"] if has_wide else [])) if f"shader-{name}" in there]
     wide = {"i64", "u64", *(["f64"] if "f64" in floats else [])} if WIDE_ATOMICS in there else set()
-    options = [*floats, *(["lavapipe"] if LAVAPIPE in about["vendor"] else [])]
+    options = [
+        *(["i64"] if has_wide else []),
+        *floats,
+        *(["lavapipe"] if LAVAPIPE in about["vendor"] else []),
+    ]
     groups = most["max-compute-workgroups-per-dimension"]
     x, y, z = (most[f"max-compute-workgroup-size-{axis}"] for axis in "xyz")
     return DeviceInfo(
@@ -66,7 +69,9 @@ def describe(adapter: Any, ordinal: int) -> DeviceInfo:
         max_grid=(groups, groups, groups),
         # one piece of memory is seen by kernels as a whole
         max_allocation=min(most["max-buffer-size"], most["max-storage-buffer-binding-size"]) // 4 * 4,
-        dtypes=frozenset(("bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", *floats)),
+        dtypes=frozenset(
+            ("bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "f32", *floats)
+        ),
         atomics=frozenset({"i32", "u32", "f32", *wide}),
         unified=about["adapter_type"] in ("CPU", "IntegratedGPU"),
         driver=f"{about['backend_type']}, {about['description']}",
