@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 from pykern.runtime.emulator import float_support, memory_checks, races, scheduler, tensor_cores
@@ -43,12 +44,12 @@ class Engine:
         builder.getModulePassManager().run(module, builder)
         return module
 
-    def add(self, text: str, symbol: str) -> tuple[Any, int]:
-        """The module of some IR, to be removed later, and the address of one of its functions."""
+    def add(self, text: str, symbols: Sequence[str]) -> tuple[Any, list[int]]:
+        """The module of some IR, to be removed later, and the addresses of some of its functions."""
         module = self._optimised(text)
         self._engine.add_module(module)
         self._engine.finalize_object()
-        return module, self._engine.get_function_address(symbol)
+        return module, [self._engine.get_function_address(symbol) for symbol in symbols]
 
     def remove(self, module: Any) -> None:
         self._engine.remove_module(module)
