@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pykern.runtime.emulator import float_support, memory_checks, races, scheduler, tensor_cores
+from pykern.runtime.emulator.amd import waves
 
 numbers = itertools.count()
 """Each kernel has symbols of its own."""
@@ -34,6 +35,9 @@ class Engine:
         self._engine = llvm.create_mcjit_compiler(self._optimised(_support()), self._machine)
         self._engine.finalize_object()
         self.grid: int = self._engine.get_function_address("pk_grid")
+        self.wave_grids = {
+            lanes: self._engine.get_function_address(f"pk_grid_of_waves_{lanes}") for lanes in waves.LANES
+        }
 
     def _optimised(self, text: str) -> Any:
         llvm = self._llvm
@@ -67,6 +71,7 @@ def _support() -> str:
         memory_checks.write_checks,
         races.write_races,
         scheduler.write_scheduler,
+        waves.write_waves,
         tensor_cores.write_dot_products,
     ):
         more, called = write()
