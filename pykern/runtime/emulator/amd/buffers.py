@@ -17,6 +17,7 @@ from pykern.runtime.emulator.amd.accesses import (
 from pykern.runtime.emulator.amd.assembly import UnknownAssembly
 from pykern.runtime.emulator.amd.memory import private
 from pykern.runtime.emulator.amd.opcodes import rule
+from pykern.runtime.emulator.amd.state import PRIVATE_BUFFER
 from pykern.runtime.emulator.amd.values import Values
 
 
@@ -41,12 +42,13 @@ def buffer_store(t: Values, name: str) -> None:
 
 
 def _buffer_address(t: Values, lane: str) -> str:
-    """Only private memory is described by the registers that a kernel begins with."""
+    """Private memory is described by what a kernel's registers begin with; another description leads outside of it."""
     ordered(t)
-    if t.one.operands[2] != "s[0:3]" or t.modifier("idxen") is not None:
-        raise UnknownAssembly(f"{t.one.name} {', '.join(t.one.operands)}")
+    if t.modifier("idxen") is not None:
+        raise UnknownAssembly(f"the modifier idxen of {t.one.name}")
     found = t.added()
     if t.modifier("offen") is not None:
         found = t.value(f"add i64 {found}, {t.resized(lane_word(t, 1, lane), 32, 64)}")
     base = t.resized(lane_word(t, 3, lane), 32, 64)
-    return private(t, t.value(f"add i64 {found}, {base}"))
+    wrong = t.value(f"sub i64 {t.load('i64', t.place(2, 'i64'))}, {PRIVATE_BUFFER}")
+    return private(t, t.value(f"add i64 {t.value(f'add i64 {found}, {base}')}, {wrong}"))

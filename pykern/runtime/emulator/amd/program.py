@@ -14,7 +14,7 @@ from pykern.errors import DeviceError
 from pykern.runtime.emulator.amd.assembly import Kernel, Module, UnknownAssembly
 from pykern.runtime.emulator.amd.code import Assembler
 from pykern.runtime.emulator.amd.parse import parsed
-from pykern.runtime.emulator.amd.state import NOWHERE, WORD
+from pykern.runtime.emulator.amd.state import NOWHERE, PRIVATE_BUFFER, WORD
 from pykern.runtime.emulator.device_memory import DeviceMemory
 from pykern.runtime.emulator.emit import splat
 from pykern.runtime.emulator.engine import engine
@@ -94,6 +94,8 @@ class WaveProgram:
                 continue
             if name == "kernarg_segment_ptr":
                 struct.pack_into("<Q", template, WORD * at, self.arguments)
+            elif name == "private_segment_buffer":
+                struct.pack_into("<Q", template, WORD * at, PRIVATE_BUFFER)
             elif name not in _GIVEN:
                 raise _unknown(UnknownAssembly(f"a kernel that asks for {name}"))
             at += count

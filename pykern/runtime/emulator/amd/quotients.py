@@ -27,7 +27,11 @@ def _subnormal(t: Values, kind: str, x: str) -> str:
 
 @rule("v_div_scale_f32 v_div_scale_f64")
 def div_scale(t: Values, name: str) -> None:
-    """AMD, "RDNA3 ISA", V_DIV_SCALE: operands are what is scaled, the denominator, the numerator."""
+    """V_DIV_SCALE: operands are what is scaled, the denominator, the numerator.
+
+    A denominator whose inverse and whose quotient are subnormal is scaled down, where the manual's text says up: that
+    would be infinite.
+    """
     kind = kind_of(name)
     apart, power, tiny = (96, 64, 23) if kind == "f32" else (768, 128, 53)
     x, denominator, numerator = (t.source(n, kind) for n in (2, 3, 4))
@@ -48,7 +52,7 @@ def div_scale(t: Values, name: str) -> None:
     found = t.select(quotient, kind, t.select(of_numerator, kind, up, x), found)
     found = t.select(inverse, kind, down, found)
     both = t.op("and", "i1", inverse, quotient)
-    found = t.select(both, kind, t.select(of_denominator, kind, up, x), found)
+    found = t.select(both, kind, t.select(of_denominator, kind, down, x), found)
     found = t.select(_subnormal(t, kind, denominator), kind, up, found)
     found = t.select(far, kind, t.select(of_denominator, kind, up, x), found)
     found = t.select(zero, kind, math.nan, found)
@@ -66,17 +70,24 @@ def div_fmas(t: Values, name: str) -> None:
     found = fused(t, kind, x, y, z)
     large = t.compare("sgt", "i32", _exponent(t, kind, z), bias)
     scaled_up, scaled_down = (t.op("fmul", kind, found, 2.0**by) for by in (power, -power))
+    if kind == "f32":  # what becomes subnormal is rounded once
+        wide = t.intrinsic("fma", "f64", *(t.cast("fpext", value, "f32", "f64") for value in (x, y, z)))
+        scaled_down = t.cast("fptrunc", t.op("fmul", "f64", wide, 2.0**-power), "f64", "f32")
     scales = t.lanes_of_bits(t.scalar("vcc", t.mask_kind))
     t.result(t.select(scales, kind, t.select(large, kind, scaled_up, scaled_down), found), kind)
 
 
 @rule("v_div_fixup_f32 v_div_fixup_f64 v_div_fixup_f16")
 def div_fixup(t: Values, name: str) -> None:
-    """AMD, "RDNA3 ISA", V_DIV_FIXUP: operands are the quotient, the denominator, the numerator."""
+    """V_DIV_FIXUP: operands are the quotient, the denominator, the numerator.
+
+    What became NaN on the way was too large.
+    """
     kind = kind_of(name)
     k = held(kind)
     quotient, denominator, numerator = (t.source(n, kind) for n in (1, 2, 3))
     size = t.intrinsic("fabs", k, quotient)
+    size = t.select(t.compare("uno", k, quotient, quotient), k, math.inf, size)
     if kind != "f16":
         difference = t.op("sub", "i32", _exponent(t, k, numerator), _exponent(t, k, denominator))
         under = t.compare("slt", "i32", difference, -150 if k == "f32" else -1075)

@@ -29,3 +29,5 @@ CONSTANTS = 160 * WORD
 """Where the kernel's constants begin."""
 SHARED_APERTURE, PRIVATE_APERTURE = 1 << 16, 1 << 17
 """Upper words of generic addresses of shared and of private memory: the host has no such addresses."""
+PRIVATE_BUFFER = PRIVATE_APERTURE << 32
+"""What the first two registers that describe private memory as a buffer hold."""
