@@ -26,7 +26,18 @@ from device_features import FEATURES, SUITES, features_of
 ROOT = Path(__file__).resolve().parents[1]
 EMULATED = {"cuda:emulated": "NVIDIA's", "rocm:emulated": "AMD's"}
 """Emulated GPUs, and whose code they run."""
-DEVICES = ("cpu", "python", "C", "opencl", "vulkan", "webgpu", "cuda", "cuda:emulated", "rocm", "rocm:emulated")
+DEVICES = (
+    "cpu",
+    "python",
+    "C",
+    "opencl",
+    "vulkan",
+    "webgpu",
+    "cuda",
+    "cuda:emulated",
+    "rocm",
+    "rocm:emulated",
+)
 """`C` is the device `cpu` with kernels that are printed in C and compiled by a C compiler."""
 AT_ONCE = 2
 """Devices that are tested at a time: each waits for its compiler most of the time."""

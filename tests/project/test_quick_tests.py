@@ -78,7 +78,9 @@ def test_quick_tests_of_a_file():
     numbers = re.search(r"(\d+)/\d+ tests collected \((\d+) deselected\)", listing)
     assert numbers and int(numbers[1]) < int(numbers[2])
     devices = re.findall(
-        r"^tests/.*\[(cpu|python|opencl|vulkan|webgpu|cuda|rocm|cuda:emulated|rocm:emulated)-", listing, re.MULTILINE
+        r"^tests/.*\[(cpu|python|opencl|vulkan|webgpu|cuda|rocm|cuda:emulated|rocm:emulated)-",
+        listing,
+        re.MULTILINE,
     )
     assert len(set(devices)) == 9
 

@@ -18,7 +18,7 @@ _CACHES = ("sc0", "sc1", "nt", "glc", "slc", "dlc", "scope", "th")
 
 
 @dataclass(frozen=True)
-class Piece:
+class Access:
     """What an access moves: `nbytes`, which fill registers, or a part of one."""
 
     nbytes: int
@@ -30,35 +30,35 @@ class Piece:
 
 
 SUFFIXES = {
-    "ubyte": Piece(1), "sbyte": Piece(1, True), "ushort": Piece(2), "sshort": Piece(2, True),
-    "u8": Piece(1), "i8": Piece(1, True), "u16": Piece(2), "i16": Piece(2, True), "b8": Piece(1), "b16": Piece(2),
-    "byte": Piece(1), "short": Piece(2),
-    **{name: Piece(4 * n) for n, names in ((1, "dword b32"), (2, "dwordx2 b64"), (3, "dwordx3 b96"),
+    "ubyte": Access(1), "sbyte": Access(1, True), "ushort": Access(2), "sshort": Access(2, True),
+    "u8": Access(1), "i8": Access(1, True), "u16": Access(2), "i16": Access(2, True), "b8": Access(1), "b16": Access(2),
+    "byte": Access(1), "short": Access(2),
+    **{name: Access(4 * n) for n, names in ((1, "dword b32"), (2, "dwordx2 b64"), (3, "dwordx3 b96"),
                                            (4, "dwordx4 b128"))
        for name in names.split()},
-    "ubyte_d16": Piece(1, half="l"), "ubyte_d16_hi": Piece(1, half="h"),
-    "sbyte_d16": Piece(1, True, "l"), "sbyte_d16_hi": Piece(1, True, "h"),
-    "short_d16": Piece(2, half="l"), "short_d16_hi": Piece(2, half="h", upper=True),
-    "byte_d16_hi": Piece(1, upper=True),
-    "d16_u8": Piece(1, half="l"), "d16_hi_u8": Piece(1, half="h"), "d16_i8": Piece(1, True, "l"),
-    "d16_hi_i8": Piece(1, True, "h"), "d16_b16": Piece(2, half="l"), "d16_hi_b16": Piece(2, half="h", upper=True),
-    "d16_hi_b8": Piece(1, upper=True),
+    "ubyte_d16": Access(1, half="l"), "ubyte_d16_hi": Access(1, half="h"),
+    "sbyte_d16": Access(1, True, "l"), "sbyte_d16_hi": Access(1, True, "h"),
+    "short_d16": Access(2, half="l"), "short_d16_hi": Access(2, half="h", upper=True),
+    "byte_d16_hi": Access(1, upper=True),
+    "d16_u8": Access(1, half="l"), "d16_hi_u8": Access(1, half="h"), "d16_i8": Access(1, True, "l"),
+    "d16_hi_i8": Access(1, True, "h"), "d16_b16": Access(2, half="l"), "d16_hi_b16": Access(2, half="h", upper=True),
+    "d16_hi_b8": Access(1, upper=True),
 }  # fmt: skip
 SHARED_SUFFIXES = {
     **SUFFIXES,
-    "u8_d16": Piece(1, half="l"), "u8_d16_hi": Piece(1, half="h"), "i8_d16": Piece(1, True, "l"),
-    "i8_d16_hi": Piece(1, True, "h"), "u16_d16": Piece(2, half="l"), "u16_d16_hi": Piece(2, half="h"),
-    "b8_d16_hi": Piece(1, upper=True), "b16_d16_hi": Piece(2, upper=True),
+    "u8_d16": Access(1, half="l"), "u8_d16_hi": Access(1, half="h"), "i8_d16": Access(1, True, "l"),
+    "i8_d16_hi": Access(1, True, "h"), "u16_d16": Access(2, half="l"), "u16_d16_hi": Access(2, half="h"),
+    "b8_d16_hi": Access(1, upper=True), "b16_d16_hi": Access(2, upper=True),
 }  # fmt: skip
 LOADED = [name for name in SUFFIXES if name not in ("byte", "short", "b8", "b16", "byte_d16_hi", "d16_hi_b8")]
 STORED = [
     name
-    for name, piece in SUFFIXES.items()
-    if not piece.signed and name not in ("ubyte", "ushort", "u8", "u16")
+    for name, access in SUFFIXES.items()
+    if not access.signed and name not in ("ubyte", "ushort", "u8", "u16")
 ]
 
 
-def piece_of(name: str, table: dict[str, Piece], begin: str) -> Piece:
+def access_of(name: str, table: dict[str, Access], begin: str) -> Access:
     return table[name.removeprefix(begin)]
 
 
@@ -71,7 +71,7 @@ def place_lane(t: Values, lane: str) -> None:
     t.set_slot("thread", t.value(f"add i64 {first}, {lane}"))
 
 
-def pieces(nbytes: int) -> list[tuple[int, int]]:
+def parts_of(nbytes: int) -> list[tuple[int, int]]:
     """Parts of an access that are checked each: where it begins, and its bytes."""
     found, at = [], 0
     while at < nbytes:
@@ -91,42 +91,44 @@ def reading(space: str, nbytes: int) -> str:
     return "unaligned_vector" if nbytes > 4 else "unaligned_read"
 
 
-def load_lane(t: Values, piece: Piece, space: str, address: str, lane: str, number: int = 0) -> None:
+def load_lane(t: Values, access: Access, space: str, address: str, lane: str, number: int = 0) -> None:
     """One lane's access, and its registers."""
     whole = (
-        checked(t, space, reading(space, piece.nbytes), address, piece.nbytes) if piece.nbytes != 12 else ""
+        checked(t, space, reading(space, access.nbytes), address, access.nbytes)
+        if access.nbytes != 12
+        else ""
     )
-    for at, size in pieces(piece.nbytes):
+    for at, size in parts_of(access.nbytes):
         pointer = (
             t.offset(whole, at)
             if whole
             else checked(t, space, "unaligned_read", t.value(f"add i64 {address}, {at}"), size)
         )
         if size < 4:
-            _set_short(t, piece, t.load(f"i{8 * size}", pointer), lane, number)
+            _set_short(t, access, t.load(f"i{8 * size}", pointer), lane, number)
             continue
         for word in range(size // 4):
             value = t.load("i32", t.offset(pointer, 4 * word))
             t.store("i32", value, t.lane_place(number, lane, at // 4 + word, "result"))
 
 
-def _set_short(t: Values, piece: Piece, value: str, lane: str, number: int) -> None:
-    bits = 8 * piece.nbytes
+def _set_short(t: Values, access: Access, value: str, lane: str, number: int) -> None:
+    bits = 8 * access.nbytes
     place = t.lane_place(number, lane, kind="result")
-    half = {"l": "l", "h": "h"}.get(t.operand(number).half, piece.half)
+    half = {"l": "l", "h": "h"}.get(t.operand(number).half, access.half)
     if half:
-        t.store("i16", t.resized(value, bits, 16, piece.signed), t.offset(place, 2 if half == "h" else 0))
+        t.store("i16", t.resized(value, bits, 16, access.signed), t.offset(place, 2 if half == "h" else 0))
     else:
-        t.store("i32", t.resized(value, bits, 32, piece.signed), place)
+        t.store("i32", t.resized(value, bits, 32, access.signed), place)
 
 
-def store_lane(t: Values, piece: Piece, space: str, address: str, lane: str, number: int) -> None:
-    for at, size in pieces(piece.nbytes):
+def store_lane(t: Values, access: Access, space: str, address: str, lane: str, number: int) -> None:
+    for at, size in parts_of(access.nbytes):
         pointer = checked(
             t, space, "unaligned_write", t.value(f"add i64 {address}, {at}") if at else address, size
         )
         if size < 4:
-            upper = piece.upper or t.operand(number).half == "h"
+            upper = access.upper or t.operand(number).half == "h"
             source = t.offset(t.lane_place(number, lane), 2 if upper else 0)
             t.store(f"i{8 * size}", t.load(f"i{8 * size}", source), pointer)
             continue

@@ -6,11 +6,11 @@ from pykern.runtime.emulator.amd.accesses import (
     LOADED,
     STORED,
     SUFFIXES,
+    access_of,
     finish,
     lane_word,
     load_lane,
     ordered,
-    piece_of,
     place_lane,
     store_lane,
 )
@@ -24,20 +24,20 @@ from pykern.runtime.emulator.amd.values import Values
 @rule(" ".join(f"buffer_load_{name}" for name in LOADED))
 def buffer_load(t: Values, name: str) -> None:
     """``result, offset, description, base``."""
-    piece = piece_of(name, SUFFIXES, "buffer_load_")
+    access = access_of(name, SUFFIXES, "buffer_load_")
     with t.each_lane() as lane:
         place_lane(t, lane)
-        load_lane(t, piece, "local", _buffer_address(t, lane), lane)
+        load_lane(t, access, "local", _buffer_address(t, lane), lane)
     finish(t)
 
 
 @rule(" ".join(f"buffer_store_{name}" for name in STORED))
 def buffer_store(t: Values, name: str) -> None:
     """``value, offset, description, base``."""
-    piece = piece_of(name, SUFFIXES, "buffer_store_")
+    access = access_of(name, SUFFIXES, "buffer_store_")
     with t.each_lane() as lane:
         place_lane(t, lane)
-        store_lane(t, piece, "local", _buffer_address(t, lane), lane, 0)
+        store_lane(t, access, "local", _buffer_address(t, lane), lane, 0)
     finish(t)
 
 

@@ -17,7 +17,7 @@ _INTEGERS = ("i16", "u16", "i32", "u32", "i64", "u64")
 _FLOATS = ("f16", "bf16", "f32", "f64")
 
 
-def _tell(t: Values, name: str, found: str) -> None:
+def _give(t: Values, name: str, found: str) -> None:
     """Older chips write scalar registers beside EXEC; the newer ones have no operand for them."""
     sdwa = t.one.modifier("src0_sel") is not None
     if not name.startswith("v_cmpx"):
@@ -40,14 +40,14 @@ def _integers(t: Values, name: str) -> None:
     x, y = (t.source(first + n, f"i{kind[1:]}", n) for n in (0, 1))
     way = _INTEGER[how]
     sign = "" if way in ("eq", "ne") else "s" if kind[0] == "i" else "u"
-    _tell(t, name, t.compare(f"{sign}{way}", f"i{kind[1:]}", x, y))
+    _give(t, name, t.compare(f"{sign}{way}", f"i{kind[1:]}", x, y))
 
 
 def _floats(t: Values, name: str) -> None:
     how, kind = name.split("_")[2:]
     first = _first(t, name)
     x, y = (t.source(first + n, kind, n) for n in (0, 1))
-    _tell(t, name, t.compare(_FLOAT[how], held(kind), x, y))
+    _give(t, name, t.compare(_FLOAT[how], held(kind), x, y))
 
 
 for _prefix in ("v_cmp", "v_cmpx"):
@@ -80,7 +80,7 @@ def _class(t: Values, name: str) -> None:
     number = t.select(infinite, "i32", t.select(negative, "i32", 2, 9), number)
     number = t.select(nan, "i32", t.select(quiet, "i32", 1, 0), number)
     chosen = t.op("and", "i32", t.op("lshr", "i32", mask, number), 1)
-    _tell(t, name, t.compare("ne", "i32", chosen, 0))
+    _give(t, name, t.compare("ne", "i32", chosen, 0))
 
 
 for _prefix in ("v_cmp", "v_cmpx"):

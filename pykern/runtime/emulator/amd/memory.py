@@ -11,12 +11,12 @@ from pykern.runtime.emulator.amd.accesses import (
     LOADED,
     STORED,
     SUFFIXES,
+    access_of,
     finish,
     lane_pair,
     lane_word,
     load_lane,
     ordered,
-    piece_of,
     place_lane,
     store_lane,
     update_lane,
@@ -79,10 +79,10 @@ def load(t: Values, name: str) -> None:
     """``result, address, base``."""
     ordered(t)
     space, address = _space(name)
-    piece = piece_of(name, SUFFIXES, f"{name.split('_')[0]}_load_")
+    access = access_of(name, SUFFIXES, f"{name.split('_')[0]}_load_")
     with t.each_lane() as lane:
         place_lane(t, lane)
-        load_lane(t, piece, space, address(t, lane, 1, 2), lane)
+        load_lane(t, access, space, address(t, lane, 1, 2), lane)
     finish(t)
 
 
@@ -91,10 +91,10 @@ def store(t: Values, name: str) -> None:
     """``address, value, base``."""
     ordered(t)
     space, address = _space(name)
-    piece = piece_of(name, SUFFIXES, f"{name.split('_')[0]}_store_")
+    access = access_of(name, SUFFIXES, f"{name.split('_')[0]}_store_")
     with t.each_lane() as lane:
         place_lane(t, lane)
-        store_lane(t, piece, space, address(t, lane, 0, 2), lane, 1)
+        store_lane(t, access, space, address(t, lane, 0, 2), lane, 1)
     finish(t)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pykern.runtime.emulator.amd.bits import field, first_bit
 from pykern.runtime.emulator.amd.opcodes import SCALAR, rule
-from pykern.runtime.emulator.amd.scalars import finish, kind_of, tell
+from pykern.runtime.emulator.amd.scalars import finish, kind_of, set_scc
 from pykern.runtime.emulator.amd.values import Values
 
 Compute = Callable[[Values, str, str, str], str]
@@ -60,7 +60,7 @@ def change_exec(t: Values, name: str) -> None:
         value = LOGIC[how](t, kind, x, old)
     t.set_scalar("exec", value, kind)
     t.result(old if "saveexec" in name else value, kind)
-    tell(t, t.compare("ne", kind, value, 0))
+    set_scc(t, t.compare("ne", kind, value, 0))
 
 
 @rule("s_not_b32 s_not_b64", SCALAR)
@@ -148,4 +148,4 @@ def test_bit(t: Values, name: str) -> None:
     width = int(kind[1:])
     by = t.resize(t.op("and", "i32", t.source(1, "i32"), width - 1), 32, width)
     bit = t.op("and", kind, t.op("lshr", kind, t.source(0, kind), by), 1)
-    tell(t, t.compare("eq", kind, bit, int("bitcmp1" in name)))
+    set_scc(t, t.compare("eq", kind, bit, int("bitcmp1" in name)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pykern.runtime.emulator.amd.accesses import checked, finish, ordered, pieces, place_lane, reading
+from pykern.runtime.emulator.amd.accesses import checked, finish, ordered, parts_of, place_lane, reading
 from pykern.runtime.emulator.amd.opcodes import SCALAR, rule
 from pykern.runtime.emulator.amd.values import Values
 
@@ -29,7 +29,7 @@ def scalar_load(t: Values, name: str) -> None:
         t.store("i32", t.resized(value, 8 * nbytes, 32, suffix[0] == "i"), t.place(0, "result"))
     else:
         address = t.value(f"and i64 {address}, -4")
-        for at, size in pieces(nbytes):
+        for at, size in parts_of(nbytes):
             access = reading("global", size)
             pointer = checked(t, "global", access, t.value(f"add i64 {address}, {at}"), size)
             for word in range(size // 4):

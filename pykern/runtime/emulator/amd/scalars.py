@@ -11,7 +11,7 @@ def kind_of(name: str) -> str:
     return f"i{name.rsplit('_', 1)[1].lstrip('biu')}"
 
 
-def tell(t: Values, flag: str) -> None:
+def set_scc(t: Values, flag: str) -> None:
     """SCC."""
     t.set_scalar("scc", t.value(f"zext i1 {flag} to i32"))
 
@@ -23,7 +23,7 @@ def _told(t: Values) -> str:
 def finish(t: Values, kind: str, value: str, tells: bool = True) -> None:
     t.result(value, kind)
     if tells:
-        tell(t, t.compare("ne", kind, value, 0))
+        set_scc(t, t.compare("ne", kind, value, 0))
 
 
 # -- moves -----------------------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ def with_short_constant(t: Values, name: str) -> None:
         x = t.source(0, "i32")
         value, over = _signed_sum(t, "add", x, value)
         t.result(value, "i32")
-        tell(t, over)
+        set_scc(t, over)
         return
     t.result(value, "i32")
 
@@ -96,7 +96,7 @@ def _signed_sum(t: Values, how: str, x: str, y: str) -> tuple[str, str]:
 def signed_sum(t: Values, name: str) -> None:
     value, over = _signed_sum(t, name.split("_")[1], t.source(1, "i32"), t.source(2, "i32"))
     t.result(value, "i32")
-    tell(t, over)
+    set_scc(t, over)
 
 
 @rule("s_add_u32 s_sub_u32 s_addc_u32 s_subb_u32", SCALAR)
@@ -107,7 +107,7 @@ def sum_with_carry(t: Values, name: str) -> None:
     if name.split("_")[1] in ("addc", "subb"):
         whole = t.op(how, "i64", whole, t.resize(t.scalar("scc"), 32, 64))
     t.result(t.resize(whole, 64, 32), "i32")
-    tell(t, t.compare("ne", "i64", t.op("lshr", "i64", whole, 32), 0))
+    set_scc(t, t.compare("ne", "i64", t.op("lshr", "i64", whole, 32), 0))
 
 
 @rule("s_add_nc_u64 s_sub_nc_u64 s_add_u64 s_sub_u64 s_mul_u64 s_mul_i32", SCALAR)
@@ -129,7 +129,7 @@ def extreme(t: Values, name: str) -> None:
     x, y = t.source(1, "i32"), t.source(2, "i32")
     sign = "s" if kind[0] == "i" else "u"
     t.result(t.intrinsic(f"{sign}{how}", "i32", x, y), "i32")
-    tell(t, t.compare(f"{sign}{'lt' if how == 'min' else 'gt'}", "i32", x, y))
+    set_scc(t, t.compare(f"{sign}{'lt' if how == 'min' else 'gt'}", "i32", x, y))
 
 
 @rule("s_abs_i32 s_absdiff_i32", SCALAR)
@@ -145,4 +145,4 @@ def shift_and_add(t: Values, name: str) -> None:
     x, y = (t.resize(t.source(number, "i32"), 32, 64) for number in (1, 2))
     whole = t.op("add", "i64", t.op("shl", "i64", x, int(name[6])), y)
     t.result(t.resize(whole, 64, 32), "i32")
-    tell(t, t.compare("ne", "i64", t.op("lshr", "i64", whole, 32), 0))
+    set_scc(t, t.compare("ne", "i64", t.op("lshr", "i64", whole, 32), 0))

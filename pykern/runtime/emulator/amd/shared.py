@@ -6,7 +6,7 @@ import re
 
 from pykern.runtime.emulator.amd.accesses import (
     SHARED_SUFFIXES,
-    Piece,
+    Access,
     checked,
     finish,
     load_lane,
@@ -28,20 +28,20 @@ def _address(t: Values, lane: str, number: int, offset: str | None = None) -> st
 @rule(" ".join(f"ds_{verb}_{name}" for verb in ("read", "load") for name in _SINGLE))
 def load(t: Values, name: str) -> None:
     """``result, address``."""
-    piece = SHARED_SUFFIXES[name.split("_", 2)[2]]
+    access = SHARED_SUFFIXES[name.split("_", 2)[2]]
     with t.each_lane() as lane:
         place_lane(t, lane)
-        load_lane(t, piece, "shared", _address(t, lane, 1), lane)
+        load_lane(t, access, "shared", _address(t, lane, 1), lane)
     finish(t)
 
 
 @rule(" ".join(f"ds_{verb}_{name}" for verb in ("write", "store") for name in _SINGLE))
 def store(t: Values, name: str) -> None:
     """``address, value``."""
-    piece = SHARED_SUFFIXES[name.split("_", 2)[2]]
+    access = SHARED_SUFFIXES[name.split("_", 2)[2]]
     with t.each_lane() as lane:
         place_lane(t, lane)
-        store_lane(t, piece, "shared", _address(t, lane, 0), lane, 1)
+        store_lane(t, access, "shared", _address(t, lane, 0), lane, 1)
     finish(t)
 
 
@@ -84,7 +84,7 @@ def store_two(t: Values, name: str) -> None:
     with t.each_lane() as lane:
         place_lane(t, lane)
         for number, step in enumerate(steps, 1):
-            store_lane(t, Piece(nbytes), "shared", _address(t, lane, 0, step), lane, number)
+            store_lane(t, Access(nbytes), "shared", _address(t, lane, 0, step), lane, number)
     finish(t)
 
 

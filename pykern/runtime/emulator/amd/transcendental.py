@@ -22,7 +22,7 @@ def _log2(t: Values, x: str) -> str:
     return t.cast("fptrunc", t.intrinsic("log2", "f64", t.cast("fpext", x, "f32", "f64")), "f64", "f32")
 
 
-def _turned(function: str) -> Callable[[Values, str], str]:
+def _periodic(function: str) -> Callable[[Values, str], str]:
     """Sine or cosine of turns. Beyond 256 turns the chips give those of 0."""
 
     def compute(t: Values, x: str) -> str:
@@ -52,7 +52,7 @@ def _reciprocal_root(t: Values, x: str) -> str:
 
 
 _UNIT = {
-    "exp": _exp2, "log": _log2, "sin": _turned("sin"), "cos": _turned("cos"), "rcp": _reciprocal,
+    "exp": _exp2, "log": _log2, "sin": _periodic("sin"), "cos": _periodic("cos"), "rcp": _reciprocal,
     "rcp_iflag": _reciprocal, "sqrt": _root, "rsq": _reciprocal_root,
 }  # fmt: skip
 
