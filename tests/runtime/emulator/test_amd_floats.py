@@ -384,3 +384,15 @@ def test_mixed_sums(rng):
     exact = x[::2].astype(np.float64) * y[1::2].astype(np.float64) + wide.astype(np.float64)
     np.testing.assert_allclose(got, exact.astype(np.float32), rtol=2**-23)
     del z
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+def test_sums_of_products(kind, rng):
+    dtype = np.float16 if kind == "f16" else ml_dtypes.bfloat16
+    x, y = (rng.standard_normal((2048, 2)).astype(dtype) for _ in range(2))
+    z = rng.standard_normal(2048).astype(np.float32)
+    exact = (x.astype(np.float64) * y.astype(np.float64)).sum(1) + z
+    words = x.view(np.uint32)[:, 0].copy(), y.view(np.uint32)[:, 0].copy()
+    check(f"v_dot2_f32_{kind} {{0}}, {{1}}, {{2}}, {{3}}", exact.astype(np.float32), *words, z)
+    lines = f"v_mov_b32_e32 {{0}}, {{3}}; v_dot2acc_f32_{kind} {{0}}, {{1}}, {{2}}"
+    check(lines, exact.astype(np.float32), *words, z, chip="gfx1100")

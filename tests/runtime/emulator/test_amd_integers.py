@@ -379,3 +379,40 @@ def test_scalar_numbers_of_64_bits():
     }
     for lines, wanted in counts.items():
         check(f"{_BRING}{lines}; v_mov_b32_e32 {{0}}, s22", [wanted] * 64, x, y)
+
+
+@pytest.mark.parametrize("width", [4, 8, 16])
+def test_sums_of_products(width, rng):
+    """Of the parts of two registers, with signs and without, to a third number or to the result."""
+    x, y = pair(rng, "u32")
+    z = np.flip(x).copy()
+    count = 32 // width
+
+    def parts(number, has_sign):
+        cut = [number >> width * n & (1 << width) - 1 for n in range(count)]
+        return [signed(v, width) for v in cut] if has_sign else cut
+
+    def total(row, *signs):
+        return sum(p * q for p, q in zip(parts(row[0], signs[0]), parts(row[1], signs[1]), strict=True))
+
+    three = rows(x, y, z)
+    for letter, sign in (("i", True), ("u", False)):
+        name = f"v_dot{count}_{letter}32_{letter}{width}"
+        wanted = [total(row, sign, sign) + row[2] for row in three]
+        check(f"{name} {{0}}, {{1}}, {{2}}, {{3}}", wanted, x, y, z)
+    name = f"v_dot{count}c_i32_i{width}_e32"
+    wanted = [total(row, True, True) + row[2] for row in three]
+    check(f"v_mov_b32_e32 {{0}}, {{3}}; {name} {{0}}, {{1}}, {{2}}", wanted, x, y, z)
+    low, high = -(2**31), 2**31 - 1
+    wanted = [min(max(total(row, True, True) + signed(row[2]), low), high) for row in three]
+    check(f"v_dot{count}_i32_i{width} {{0}}, {{1}}, {{2}}, {{3}} clamp", wanted, x, y, z)
+    if width < 16:
+        wanted = [total(row, True, False) + row[2] for row in three]
+        check(
+            f"v_dot{count}_i32_iu{width} {{0}}, {{1}}, {{2}}, {{3}} neg_lo:[1,0,0]",
+            wanted,
+            x,
+            y,
+            z,
+            chip="gfx1100",
+        )

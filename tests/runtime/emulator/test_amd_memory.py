@@ -209,6 +209,17 @@ def test_shared_memory(chip, rng):
     np.testing.assert_array_equal(got, byte | byte << 8 | upper)
 
 
+def test_shared_addresses_wrap():
+    """The compiler adds an offset to a number below 0."""
+    lines = (
+        "v_lshlrev_b32_e32 v1, 2, v0; ds_write_b32 v1, v0; v_add_u32_e32 v2, 0xfffffff0, v1; "
+        "ds_read_b32 v3, v2 offset:16; ds_read2_b32 v[4:5], v2 offset0:4 offset1:4; v_add_u32_e32 v3, v3, v5; "
+        "global_store_dword v1, v3, s[4:5]"
+    )
+    (got,) = launched(lines, np.zeros(64, np.uint32), group_segment_fixed_size=256)
+    np.testing.assert_array_equal(got, 2 * np.arange(64))
+
+
 def test_atomic_operations_of_shared_memory(rng):
     x = rng.integers(0, 2**20, 128).astype(np.uint32)
     lines = (

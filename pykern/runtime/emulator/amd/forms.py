@@ -17,6 +17,7 @@ from pykern.runtime.emulator.amd import (  # noqa: F401 - these register their r
     comparisons,
     control,
     conversions,
+    dots,
     extremes,
     float_parts,
     floats,

@@ -21,8 +21,9 @@ _SINGLE = [name for name in SHARED_SUFFIXES if not re.match(r"dword|[us]byte|[us
 
 
 def _address(t: Values, lane: str, number: int, offset: str | None = None) -> str:
-    base = t.resized(t.load("i32", t.lane_place(number, lane)), 32, 64)
-    return t.value(f"add i64 {base}, {offset or t.added()}")
+    """A sum of 32 bits: it may wrap."""
+    base = t.load("i32", t.lane_place(number, lane))
+    return t.resized(t.value(f"add i32 {base}, {t.resized(offset or t.added(), 64, 32)}"), 32, 64)
 
 
 @rule(" ".join(f"ds_{verb}_{name}" for verb in ("read", "load") for name in _SINGLE))
