@@ -23,8 +23,10 @@ NOT_SHARED, UNTOUCHED, WRITTEN = 0, 2, 3
 SIZES = (1, 2, 4, 8, 16, 32)
 ACCESSES = ("read", "write", "update", "vector")
 """A vector is read."""
-UNALIGNED = ("unaligned_read", "unaligned_write", "unaligned_vector")
-"""Accesses of chips that take any address."""
+RELAXED = len(ACCESSES)
+"""The number of a relaxed read among them."""
+UNALIGNED = ("unaligned_read", "unaligned_write", "unaligned_vector", "unaligned_relaxed")
+"""Accesses of chips that take any address. A relaxed one is read, and does not mind atomic operations meanwhile."""
 ROOM = 64
 """Bytes behind the pointer that a failed access gets."""
 
@@ -121,7 +123,7 @@ def _shared(e: Emitter, access: str, nbytes: int) -> None:
     if access.endswith("write"):
         e.store(f"i{8 * nbytes}", str(splat(WRITTEN, nbytes)), place)
     plain = access.removeprefix("unaligned_").replace("vector", "read")
-    kind = ("i64", str(ACCESSES.index(plain)))
+    kind = ("i64", str(RELAXED if plain == "relaxed" else ACCESSES.index(plain)))
     e.call("void", f"pk_race_{nbytes}", ("ptr", "%launch"), ("i64", "%address"), ("i64", "%site"), kind)
     e.do(f"ret ptr {e.offset(e.pointer(e.slot('shared')), '%address')}")
 

@@ -232,6 +232,31 @@ def test_atomic_operations_of_shared_memory(rng):
     np.testing.assert_array_equal(got, np.full(128, x.sum(dtype=np.uint32) ^ x.max()))
 
 
+_ADDED_BY_EXCHANGE = (
+    "v_mov_b32_e32 v7, 0; v_mov_b32_e32 v8, 0; v_cmp_eq_u32_e32 vcc, 0, v0; s_and_saveexec_b64 s[20:21], vcc; "
+    "ds_write_b64 v7, v[7:8] offset:8; s_or_b64 exec, exec, s[20:21]; s_barrier; {load}; "
+    "s_mov_b64 s[22:23], exec;.L_again:; v_add_u32_e32 v3, 1, v2; ds_cmpst_rtn_b32 v4, v7, v2, v3 offset:8; "
+    "v_cmp_ne_u32_e32 vcc, v4, v2; v_mov_b32_e32 v2, v4; s_and_b64 exec, exec, vcc; "
+    "s_cbranch_execnz .L_again; s_mov_b64 exec, s[22:23]; "
+    "{after}; v_lshlrev_b32_e32 v1, 2, v0; ds_read_b32 v5, v7 offset:8; global_store_dword v1, v5, s[4:5]"
+)
+
+
+@pytest.mark.parametrize(
+    "load", ["ds_read_b32 v2, v7 offset:8", "ds_read2_b32 v[2:3], v7 offset0:2 offset1:3"]
+)
+def test_loops_of_exchanges_are_atomic(load):
+    """The load that begins one does not race with the exchanges of others; one behind it does."""
+    out = np.zeros(128, np.uint32)
+    lines = _ADDED_BY_EXCHANGE.format(load=load, after="s_barrier")
+    (got,) = launched(lines, out, group=128, group_segment_fixed_size=16)
+    np.testing.assert_array_equal(got, 128)
+    with pytest.raises(DataRace):
+        launched(
+            _ADDED_BY_EXCHANGE.format(load=load, after="s_nop 0"), out, group=128, group_segment_fixed_size=16
+        )
+
+
 def test_private_memory(rng):
     """Each work-item has its own; by its own instructions, and as a buffer."""
     x = rng.integers(0, 2**32, 128, dtype=np.uint64).astype(np.uint32)

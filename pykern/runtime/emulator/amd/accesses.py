@@ -87,23 +87,21 @@ def checked(t: Values, space: str, access: str, address: str, nbytes: int) -> st
     return t.call("ptr", f"pk_{space}_{access}_{nbytes}", ("ptr", "%launch"), ("i64", address), ("i64", site))
 
 
-def reading(space: str, nbytes: int) -> str:
+def reading(nbytes: int) -> str:
+    """The kind of a load: LLVM may read more than is there by the wide ones."""
     return "unaligned_vector" if nbytes > 4 else "unaligned_read"
 
 
-def load_lane(t: Values, access: Access, space: str, address: str, lane: str, number: int = 0) -> None:
-    """One lane's access, and its registers."""
-    whole = (
-        checked(t, space, reading(space, access.nbytes), address, access.nbytes)
-        if access.nbytes != 12
-        else ""
-    )
-    for at, size in parts_of(access.nbytes):
-        pointer = (
-            t.offset(whole, at)
-            if whole
-            else checked(t, space, "unaligned_read", t.value(f"add i64 {address}, {at}"), size)
-        )
+def load_lane(
+    t: Values, access: Access, space: str, address: str, lane: str, number: int = 0, kind: str = ""
+) -> None:
+    """One lane's access, and its registers; `kind` where it is not `reading`."""
+    begins = parts_of(access.nbytes)
+    whole = ""
+    if len(begins) == 1:
+        whole = checked(t, space, kind or reading(access.nbytes), address, access.nbytes)
+    for at, size in begins:
+        pointer = whole or checked(t, space, "unaligned_read", t.value(f"add i64 {address}, {at}"), size)
         if size < 4:
             _set_short(t, access, t.load(f"i{8 * size}", pointer), lane, number)
             continue

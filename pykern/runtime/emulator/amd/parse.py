@@ -10,6 +10,7 @@ import re
 import struct
 
 from pykern.runtime.emulator.amd.assembly import Instruction, Kernel, Module, UnknownAssembly
+from pykern.runtime.emulator.amd.exchange_loops import with_relaxed_loads
 from pykern.runtime.emulator.ptx import Place, rounded_up
 from pykern.runtime.emulator.statements import split_operands
 
@@ -47,6 +48,8 @@ class _Reader:
         self._arguments(metadata)
         self.module.constants = bytes(self.data)
         self.module.kernels = {name: one for name, one in self.module.kernels.items() if one.described}
+        for kernel in self.module.kernels.values():
+            kernel.instructions = with_relaxed_loads(kernel.instructions)
 
     def _arguments(self, metadata: str) -> None:
         """The arguments of each kernel, in the order of its list."""

@@ -30,7 +30,7 @@ def scalar_load(t: Values, name: str) -> None:
     else:
         address = t.value(f"and i64 {address}, -4")
         for at, size in parts_of(nbytes):
-            access = reading("global", size)
+            access = reading(size)
             pointer = checked(t, "global", access, t.value(f"add i64 {address}, {at}"), size)
             for word in range(size // 4):
                 t.store(

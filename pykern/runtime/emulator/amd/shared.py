@@ -14,6 +14,7 @@ from pykern.runtime.emulator.amd.accesses import (
     store_lane,
     update_lane,
 )
+from pykern.runtime.emulator.amd.exchange_loops import RELAXED
 from pykern.runtime.emulator.amd.opcodes import rule
 from pykern.runtime.emulator.amd.values import Values
 
@@ -30,9 +31,10 @@ def _address(t: Values, lane: str, number: int, offset: str | None = None) -> st
 def load(t: Values, name: str) -> None:
     """``result, address``."""
     access = SHARED_SUFFIXES[name.split("_", 2)[2]]
+    kind = "" if t.modifier(RELAXED) is None else "unaligned_relaxed"
     with t.each_lane() as lane:
         place_lane(t, lane)
-        load_lane(t, access, "shared", _address(t, lane, 1), lane)
+        load_lane(t, access, "shared", _address(t, lane, 1), lane, kind=kind)
     finish(t)
 
 
@@ -69,8 +71,9 @@ def load_two(t: Values, name: str) -> None:
         place_lane(t, lane)
         addresses = [_address(t, lane, 1, step) for step in steps]
         words = []
-        for address in addresses:
-            pointer = checked(t, "shared", "unaligned_read", address, nbytes)
+        for number, address in enumerate(addresses):
+            kind = "unaligned_relaxed" if t.modifier(RELAXED) == str(number) else "unaligned_read"
+            pointer = checked(t, "shared", kind, address, nbytes)
             words += [t.load("i32", t.offset(pointer, 4 * word)) for word in range(nbytes // 4)]
         for part, word in enumerate(words):
             t.store("i32", word, t.lane_place(0, lane, part, "result"))
