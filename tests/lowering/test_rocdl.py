@@ -47,7 +47,7 @@ def test_functions(name, kind):
 
 
 def test_assembly_tells_lines():
-    """What the emulator reads: text in place of a code object, each instruction's line of Python where that is asked."""
+    """What the emulator reads: text in place of a code object, with the lines of instructions where that is asked."""
     case = CASES["elementwise_f32"]
     compiled = case.compile("rocdl:gfx1100+assembly+lines")
     text = compiled.artifact.binary.decode()

@@ -6,7 +6,6 @@ that are new are compiled together, by `compiled`.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -40,8 +39,8 @@ from pykern.runtime.emulator.amd.opcodes import CONTROL, VECTOR, plain_name, rul
 from pykern.runtime.emulator.amd.operands import operand
 from pykern.runtime.emulator.amd.values import Values
 from pykern.runtime.emulator.engine import engine, numbers
+from pykern.runtime.emulator.launches import launch_lock
 
-_lock = threading.Lock()
 _forms: dict[tuple, Form] = {}
 
 
@@ -71,7 +70,7 @@ def form_of(one: Instruction, lanes: int, old: bool) -> Form:
 
 def compiled(forms: Iterable[Form]) -> None:
     """Give every form its address."""
-    with _lock:
+    with launch_lock:
         new = {form.symbol: form for form in forms if not form.address}
         if not new:
             return
