@@ -24,8 +24,20 @@ from typing import Any
 from device_features import FEATURES, SUITES, features_of
 
 ROOT = Path(__file__).resolve().parents[1]
-EMULATED = "cuda:emulated"
-DEVICES = ("cpu", "python", "C", "opencl", "vulkan", "webgpu", "cuda", EMULATED, "rocm")
+EMULATED = {"cuda:emulated": "NVIDIA's", "rocm:emulated": "AMD's"}
+"""Emulated GPUs, and whose code they run."""
+DEVICES = (
+    "cpu",
+    "python",
+    "C",
+    "opencl",
+    "vulkan",
+    "webgpu",
+    "cuda",
+    "cuda:emulated",
+    "rocm",
+    "rocm:emulated",
+)
 """`C` is the device `cpu` with kernels that are printed in C and compiled by a C compiler."""
 AT_ONCE = 2
 """Devices that are tested at a time: each waits for its compiler most of the time."""
@@ -116,8 +128,13 @@ class Recorder:
 def _device_of(item: Any) -> str | None:
     parameters = getattr(item, "callspec", None)
     name = parameters.params.get("device") if parameters else None
-    if not isinstance(name, str) or name.startswith(EMULATED):
-        return EMULATED if name in (EMULATED, f"{EMULATED}:80") else None
+    if not isinstance(name, str):
+        return None
+    from pykern.runtime import registry
+
+    kind = registry.emulated_kind(name)
+    if kind is not None:  # of one chip
+        return kind if name in (kind, f"{kind}:{registry.EMULATED[kind]}") else None
     return name.partition(":")[0]
 
 
@@ -162,6 +179,22 @@ emulated: time and caches, the order of memory between groups (they run one afte
 correctly rounded results; tensor cores add one product after the other in f32, where the order of a GPU is not
 specified. Asynchronous copies (`cp.async`) are made at once, so that a wait that is missing is not found. An access
 that is far enough outside to fall into another array is not found; `debug=True` finds it.
+
+## AMD's GPUs, emulated
+
+`device="rocm:emulated"` runs the code that is made for AMD's GPUs on the host, of gfx942 (waves of 64 lanes);
+`"rocm:emulated:gfx1100"` is an RDNA 3 (waves of 32). gfx90a, gfx942, gfx950, gfx1100 and gfx1201 are there. All else is
+as above: `llvmlite` (the extra `emulator`), used where it is named, and the same errors at lines of Python.
+
+What runs is the assembly that LLVM prints of the module that the code object is made of, through the functions of HIP
+that a GPU would be launched by. Emulated are scalar and vector registers, EXEC, branches of waves, barriers, shared,
+private and flat memory, scalar loads, atomics, values that move between lanes (DPP, `ds_bpermute`, `ds_swizzle`,
+`v_readlane`), parts of registers (SDWA, halves, pairs), dual instructions, the steps of quotients, and the rounding of
+every type. Functions of the transcendental unit flush subnormals as the chips do and are otherwise rounded to the
+nearest; those of f64 are cut to 24 digits, which code must not rely on. Not emulated: time, caches and counters (all
+memory operations are done at once, so a missing `s_waitcnt` is not found), other rounding modes, products of matrices
+(MFMA, WMMA), kernels that call functions, encodings, and memory that another library owns. Work-items of one wave run
+in lockstep, as on the chips; accesses of theirs to shared memory race all the same where no barrier stands between.
 
 ## Limits that a driver does not tell
 
@@ -241,8 +274,8 @@ def driver(device: str, cases: list[Case]) -> str:
     if device == "C":
         return f"pykern {pk.__version__}, kernels printed in C and compiled by the system's C compiler, {_processor()}"
     there = registry.found(device)
-    if device == EMULATED and cases:
-        return f"NVIDIA's code on the host; compiled for {registry.info(device).target}"
+    if device in EMULATED and cases:
+        return f"{EMULATED[device]} code on the host; compiled for {registry.info(device).target}"
     if not isinstance(there, tuple) or not cases:
         hardware = "no GPU of its kind here; code for it is compiled and assembled in `tests/lowering`"
         return f"not run on hardware ({hardware})" if device in ("cuda", "rocm") else "not run here"

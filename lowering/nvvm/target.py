@@ -15,6 +15,7 @@ from mlir.passmanager import PassManager
 from pykern.data.artifact import DeviceCode
 from pykern.data.source import KernelSource, cuda_functions
 from pykern.errors import TargetError
+from pykern.lowering.gpu.lines import tell_lines
 from pykern.lowering.gpu.pointers import check_lowered
 from pykern.lowering.gpu.target import KernelBinary, code_facts, dynamic_arrays, room_of_each
 from pykern.lowering.llvm_library import reduce_loops
@@ -22,7 +23,6 @@ from pykern.lowering.nvvm.chips import Chip
 from pykern.lowering.nvvm.disassembly import disassembled, disassembler
 from pykern.lowering.nvvm.instructions import CallExtremes, FlushSubnormals
 from pykern.lowering.nvvm.library import CallLibdevice, ask_for_exact_roots
-from pykern.lowering.nvvm.lines import tell_lines
 from pykern.lowering.nvvm.matrices import LowerMatrices
 from pykern.lowering.nvvm.occupancy import limited_by, occupancy, resident_groups
 from pykern.lowering.nvvm.options import options_of

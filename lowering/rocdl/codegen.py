@@ -56,7 +56,10 @@ def machine_of(chip: str, features: str = "") -> llvm.TargetMachine:
 
 
 def generate(text: str, chip: Chip, options: RocdlOptions, texts: bool) -> DeviceObject:
-    """Optimise, at O3 where LLVM did not die of that, emit, link. Raises `TargetError` without the backend."""
+    """Optimise, at O3 where LLVM did not die of that, emit, link where a code object is wanted.
+
+    Raises `TargetError` without the backend.
+    """
     machine = machine_of(chip.name, _features(chip, options))
     import llvmlite.binding as llvm
 
@@ -74,9 +77,17 @@ def generate(text: str, chip: Chip, options: RocdlOptions, texts: bool) -> Devic
     times["llvm-optimise"] = _since(started)
     code = DeviceObject(b"", times=times)
     if texts:
-        copy = llvm.parse_bitcode(module.as_bitcode())
-        code.llvm_ir, code.optimised_ir, code.assembly = text, str(module), machine.emit_assembly(copy)
+        code.llvm_ir, code.optimised_ir = text, str(module)
+        if not options.assembly:
+            code.assembly = machine.emit_assembly(llvm.parse_bitcode(module.as_bitcode()))
     started = time.perf_counter()
+    if options.assembly:
+        machine.set_asm_verbosity(True)  # a barrier of a group that is one wave is told in a comment alone
+        code.assembly = machine.emit_assembly(module)
+        machine.set_asm_verbosity(False)
+        times["llvm-emit"] = _since(started)
+        code.binary = code.assembly.encode()
+        return code
     emitted = machine.emit_object(module)
     times["llvm-emit"] = _since(started)
     started = time.perf_counter()

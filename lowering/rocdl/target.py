@@ -13,6 +13,7 @@ from mlir.dialects import llvm as llvm_dialect
 
 from pykern.data.artifact import DeviceCode, Stage
 from pykern.data.source import KernelSource
+from pykern.lowering.gpu.lines import tell_lines
 from pykern.lowering.gpu.pointers import check_lowered
 from pykern.lowering.gpu.target import KernelBinary, code_facts, dynamic_arrays, room_of_each
 from pykern.lowering.record import Record
@@ -40,11 +41,13 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     check_lowered(device, ("llvm.", "rocdl."), chip.name)
     facts = code_facts(device)
     record.before_code(module.operation)
+    if options.lines:
+        tell_lines(module)
     started = time.perf_counter()
     text = llvm_dialect.translate_module_to_llvmir(device)
     record.add("llvm-translate", text, started, "llvm")
     described = DeviceCode(
-        "hsaco",
+        "assembly" if options.assembly else "hsaco",
         facts.arguments,
         shared_bytes=facts.shared_bytes,
         dynamic_shared=source.launch.shared,
@@ -58,6 +61,8 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         texts = {"llvm-optimise": (code.optimised_ir, "llvm"), "llvm-emit": (code.assembly, "asm")}
         body, kind = texts.get(name, ("", "none"))
         record(Stage(name, body, elapsed, kind))
+    if options.assembly:
+        return KernelBinary(code.binary, facts.symbol, facts.workgroup, described)
     resources = _resources(chip, code.binary, facts.symbol, math.prod(facts.workgroup), arrays)
     return KernelBinary(code.binary, facts.symbol, facts.workgroup, described, resources)
 

@@ -246,7 +246,7 @@ def _number(value: Any) -> Any:
 
 def as_integers(array: ArrayView) -> ArrayView | None:
     """The array with its elements as unsigned integers; None where its device has none of that size."""
-    known = registry.split(array.device_name)[0] in registry.KINDS
+    known = registry.split(array.device_name)[0] not in registry.MEMORY_ONLY
     size = array.itemsize
     if not known or size not in (1, 2, 4, 8) or array.offset % size or any(s % size for s in array.strides):
         return None

@@ -101,7 +101,7 @@ def checked(name: object) -> str:
 
         kind, ordinal = registry.split(text)
         registry.info(text)
-        full = _known[text] = kind if kind in NAMES else f"{kind}:{ordinal}"
+        full = _known[text] = kind if kind in NAMES else registry.full_name(kind, ordinal)
     return full
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import re
 import threading
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -22,9 +23,13 @@ from pykern.runtime.pool import Pool
 
 KINDS = ("cuda", "rocm", "vulkan", "opencl", "webgpu")
 """Kinds that run kernels, those first that a machine would rather use."""
-EMULATED = "cuda:emulated"
-"""Emulated GPUs: a kind that is used where it is named, and listed nowhere. Its numbers are compute capabilities."""
-DEFAULT_CAPABILITY = 80
+EMULATED = {"cuda:emulated": "80", "rocm:emulated": "gfx942"}
+"""Emulated GPUs: kinds that are used where they are named, and listed nowhere; and the chip that is meant where none is
+named. The numbers of CUDA's are compute capabilities, those of ROCm's what stands behind ``gfx``."""
+_MODULES = {
+    "cuda:emulated": "pykern.runtime.emulator",
+    "rocm:emulated": "pykern.runtime.emulator.amd.runtime",
+}
 MEMORY_ONLY = ("cpu", "python", "null")
 """Kinds whose arrays lie in NumPy's memory: the CPU's launches need no driver, null's are only recorded."""
 
@@ -44,9 +49,7 @@ _lock = threading.RLock()
 @functools.cache
 def runtime(kind: str) -> Runtime | Missing:
     """The runtime of a kind of device, its module imported; `Missing` where this version has none."""
-    module = f"pykern.runtime.drivers.{'host' if kind in ('cpu', 'python') else kind}"
-    if kind == EMULATED:
-        module = "pykern.runtime.emulator"
+    module = _MODULES.get(kind, f"pykern.runtime.drivers.{'host' if kind in ('cpu', 'python') else kind}")
     if importlib.util.find_spec(module) is None:
         return Missing(kind, f"this version of pykern has no {kind} devices", "")
     return importlib.import_module(module).RUNTIME
@@ -64,13 +67,13 @@ def found(kind: str) -> tuple[DeviceInfo, ...] | Missing:
 
 
 def split(name: str) -> tuple[str, int]:
-    """``opencl:1`` -> ("opencl", 1); ``opencl`` is its first device, ``cuda:emulated`` one of `DEFAULT_CAPABILITY`.
+    """``opencl:1`` -> ("opencl", 1); ``opencl`` is its first device, ``cuda:emulated`` a chip of `EMULATED`.
 
-    Raises `DeviceError`.
+    Raises `DeviceError`. `full_name` is the inverse.
     """
-    if f"{name}:".startswith(f"{EMULATED}:"):
-        number = name.removeprefix(EMULATED).removeprefix(":")
-        return EMULATED, _number(name, EMULATED, number or str(DEFAULT_CAPABILITY))
+    emulated = emulated_kind(name)
+    if emulated is not None:
+        return emulated, _chip_number(name, emulated, name.removeprefix(emulated).removeprefix(":"))
     kind, colon, number = name.partition(":")
     if kind not in KINDS and kind not in MEMORY_ONLY:
         raise DeviceError(
@@ -81,9 +84,30 @@ def split(name: str) -> tuple[str, int]:
     return kind, _number(name, kind, number if colon else "0")
 
 
+def emulated_kind(name: str) -> str | None:
+    """The kind of an emulated GPU; None for other devices."""
+    return next((kind for kind in EMULATED if f"{name}:".startswith(f"{kind}:")), None)
+
+
+def full_name(kind: str, ordinal: int) -> str:
+    """A device as users name it."""
+    return f"{kind}:gfx{ordinal:x}" if kind == "rocm:emulated" else f"{kind}:{ordinal}"
+
+
+def _chip_number(name: str, kind: str, chip: str) -> int:
+    chip = chip or EMULATED[kind]
+    if kind != "rocm:emulated":
+        return _number(name, kind, chip)
+    if not re.fullmatch(r"gfx[0-9a-f]{3,4}", chip):
+        raise DeviceError(
+            f"no device {name!r}: {chip!r} is no chip", hint=f"write {kind}:{EMULATED[kind]}", code=NO_DEVICE
+        )
+    return int(chip.removeprefix("gfx"), 16)
+
+
 def _number(name: str, kind: str, number: str) -> int:
     if not number.isdecimal():
-        example = f"{kind}:{DEFAULT_CAPABILITY if kind == EMULATED else 0}"
+        example = f"{kind}:{EMULATED.get(kind, 0)}"
         raise DeviceError(
             f"no device {name!r}: {number!r} is no number", hint=f"write {example}", code=NO_DEVICE
         )
@@ -109,7 +133,7 @@ def info(name: str) -> DeviceInfo:
     for device in devices:
         if device.ordinal == ordinal:
             return device
-    names = ", ".join(f"{kind}:{d.ordinal} ({d.name})" for d in devices)
+    names = ", ".join(f"{full_name(kind, d.ordinal)} ({d.name})" for d in devices)
     raise DeviceError(f"no device {name!r}", hint=f"there are {names}" if names else None, code=NO_DEVICE)
 
 
@@ -156,6 +180,6 @@ def _open(name: str) -> Opened:
     there = runtime(known.runtime)
     assert not isinstance(there, Missing)
     driver = there.open(known.ordinal)
-    full = "cpu" if known.runtime == "cpu" else f"{known.runtime}:{known.ordinal}"
+    full = "cpu" if known.runtime == "cpu" else full_name(known.runtime, known.ordinal)
     stream = driver.stream("normal")
     return Opened(full, known, driver, Pool(full, driver, stream), stream)

@@ -34,7 +34,7 @@ def missing_device(name: str) -> str | None:
     from pykern.runtime.driver import Missing
 
     kind, _, number = name.partition(":")
-    emulated = name.startswith(registry.EMULATED)
+    emulated = registry.emulated_kind(name) is not None
     if kind not in kinds() or (number and not number.isdecimal() and not emulated):
         raise DeviceError(f"no device {name!r}", hint=f"write one of {', '.join(kinds())}, or opencl:1")
     if kind in HERE:

@@ -9,7 +9,7 @@ import pykern as pk
 from tests.autodiff import test_programs as programs
 
 over_devices = pytest.mark.parametrize(
-    "device", ["opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80"], indirect=True
+    "device", ["opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80", "rocm:emulated:gfx942"], indirect=True
 )
 
 random = np.random.default_rng(5)

@@ -1,7 +1,7 @@
 """Every test here that takes `device` runs on the compiled, on the reference and on every GPU-like device.
 
-NVIDIA's GPUs are emulated too: one chip in every run, others in `make test-all`, whose code differs (see
-`docs/design/emulator.md`).
+NVIDIA's and AMD's GPUs are emulated too: one chip of each in every run, others in `make test-all`, whose code differs
+(see `docs/design/emulator.md`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ import pytest
 
 EMULATED = [
     "cuda:emulated",
-    *(["cuda:emulated:75", "cuda:emulated:90"] if "PYKERN_FUZZ" in os.environ else []),
+    "rocm:emulated",
+    *(
+        [
+            "cuda:emulated:75",
+            "cuda:emulated:90",
+            *(f"rocm:emulated:gfx{chip}" for chip in ("90a", "1100", "1201")),
+        ]
+        if "PYKERN_FUZZ" in os.environ
+        else []
+    ),
 ]
 
 

@@ -46,6 +46,20 @@ def test_functions(name, kind):
     assert resources["vgpr_spills"] == resources["stack_bytes"] == 0
 
 
+def test_assembly_tells_lines():
+    """What the emulator reads: text in place of a code object, with the lines of instructions where that is asked."""
+    case = CASES["elementwise_f32"]
+    compiled = case.compile("rocdl:gfx1100+assembly+lines")
+    text = compiled.artifact.binary.decode()
+    assert compiled.artifact.device.format == "assembly" and compiled.artifact.device.arguments
+    files = dict(re.findall(r'\.file\t(\d+) "[^"]*" "([^"]*)"', text))
+    placed = re.search(r"\.loc\t(\d+) (\d+) .*\n\tglobal_store_b32", text)
+    assert placed is not None and files[placed[1]].endswith("kernels.py")
+    with open(case.kernel.__wrapped__.__code__.co_filename) as file:
+        assert file.read().splitlines()[int(placed[2]) - 1].strip() == "out[i] = a * x[i] + y[i]"
+    assert ".loc" not in case.compile("rocdl:gfx1100+assembly").artifact.binary.decode()
+
+
 def test_the_pipeline_is_its_text():
     for target in ("rocdl:gfx90a", "rocdl:gfx1100+cumode+aligned"):
         text = str(rocdl_pipeline(*options_of(parse(target))))

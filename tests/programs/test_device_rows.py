@@ -17,7 +17,9 @@ from tests.cases.row_programs import (
     softmax,
 )
 
-over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "cuda:emulated:80"], indirect=True)
+over_devices = pytest.mark.parametrize(
+    "device", ["opencl:0", "vulkan:0", "cuda:emulated:80", "rocm:emulated:gfx942"], indirect=True
+)
 SHAPES = [
     (5, 1),
     (1, 1),

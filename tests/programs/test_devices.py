@@ -14,7 +14,7 @@ from tests.cases.python_programs import CASES, leaves
 from tests.programs.test_jit import heat, heat_numpy
 
 over_devices = pytest.mark.parametrize(
-    "device", ["opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80"], indirect=True
+    "device", ["opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80", "rocm:emulated:gfx942"], indirect=True
 )
 
 
@@ -402,7 +402,9 @@ def checks_bounds(x, n):
 
 
 @pytest.mark.parametrize(
-    "device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80"], indirect=True
+    "device",
+    ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80", "rocm:emulated:gfx942"],
+    indirect=True,
 )
 def test_debug_checks_the_accesses_of_kernels_that_would_be_raised(device):
     x = pk.zeros(8, device=device)

@@ -11,10 +11,12 @@ import pykern as pk
 from pykern.runtime import registry
 
 over_devices = pytest.mark.parametrize(
-    "device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80"], indirect=True
+    "device",
+    ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80", "rocm:emulated:gfx942"],
+    indirect=True,
 )
 over_gpus = pytest.mark.parametrize(
-    "device", ["opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80"], indirect=True
+    "device", ["opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80", "rocm:emulated:gfx942"], indirect=True
 )
 
 
@@ -149,7 +151,9 @@ def test_loops_that_data_decide(device, rng):
 
 
 @pytest.mark.parametrize(
-    "device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80"], indirect=True
+    "device",
+    ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80", "rocm:emulated:gfx942"],
+    indirect=True,
 )
 def test_derivatives_and_numbers(device, rng):
     """A number is an array without dimensions, which other programs of the graph may take."""

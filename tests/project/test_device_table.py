@@ -59,6 +59,7 @@ def test_the_file_has_the_rows_of_the_suites():
         "cuda",
         "cuda:emulated",
         "rocm",
+        "rocm:emulated",
     ]
 
 

@@ -78,9 +78,11 @@ def test_quick_tests_of_a_file():
     numbers = re.search(r"(\d+)/\d+ tests collected \((\d+) deselected\)", listing)
     assert numbers and int(numbers[1]) < int(numbers[2])
     devices = re.findall(
-        r"^tests/.*\[(cpu|python|opencl|vulkan|webgpu|cuda|rocm|cuda:emulated)-", listing, re.MULTILINE
+        r"^tests/.*\[(cpu|python|opencl|vulkan|webgpu|cuda|rocm|cuda:emulated|rocm:emulated)-",
+        listing,
+        re.MULTILINE,
     )
-    assert len(set(devices)) == 8
+    assert len(set(devices)) == 9
 
 
 def test_continuous_integration_runs_both():

@@ -9,7 +9,9 @@ import pytest
 import pykern as pk
 from pykern.arrays import copying
 
-over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
+over_devices = pytest.mark.parametrize(
+    "device", ["opencl:0", "vulkan:0", "webgpu:0", "rocm:emulated:gfx942"], indirect=True
+)
 
 VIEWS = {
     "turned": lambda a: a.T,

@@ -127,9 +127,15 @@ class RocmRuntime:
     name = "rocm"
     bindings = "hip.hip"
 
+    @property
+    def driver_api(self) -> Any:
+        """HIP's functions. Raises `ImportError`."""
+        package, _, name = self.bindings.rpartition(".")
+        return getattr(importlib.import_module(package), name)  # the package gives out modules of another
+
     def devices(self) -> list[DeviceInfo] | Missing:
         try:
-            hip = self._imported()
+            hip = self.driver_api
         except ImportError as error:
             return Missing(self.name, f"the Python package hip-python: {error}", install_extra("rocm"))
         except RuntimeError as error:  # some versions of the bindings load libamdhip64 at once
@@ -144,10 +150,6 @@ class RocmRuntime:
             return Missing(self.name, error.reason, DRIVER)
         return found or Missing(self.name, "HIP finds no GPU", DRIVER)
 
-    def _imported(self) -> Any:
-        package, _, name = self.bindings.rpartition(".")
-        return getattr(importlib.import_module(package), name)  # the package gives out modules of another
-
     def open(self, ordinal: int) -> Driver:
         found = self.devices()
         if isinstance(found, Missing):
@@ -157,7 +159,7 @@ class RocmRuntime:
                 f"there is no device rocm:{ordinal}", hint=f"there are {len(found)} of that kind"
             )
         info = found[ordinal]
-        calls = calls_of(self._imported(), ordinal, pools=bool(info.facts["pools"]))
+        calls = calls_of(self.driver_api, ordinal, pools=bool(info.facts["pools"]))
         return AddressDriver(calls, info, ("hsaco",))
 
 

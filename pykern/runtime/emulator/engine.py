@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 from pykern.runtime.emulator import float_support, memory_checks, races, scheduler, tensor_cores
+from pykern.runtime.emulator.amd import waves
 
 numbers = itertools.count()
 """Each kernel has symbols of its own."""
@@ -33,6 +35,9 @@ class Engine:
         self._engine = llvm.create_mcjit_compiler(self._optimised(_support()), self._machine)
         self._engine.finalize_object()
         self.grid: int = self._engine.get_function_address("pk_grid")
+        self.wave_grids = {
+            lanes: self._engine.get_function_address(f"pk_grid_of_waves_{lanes}") for lanes in waves.LANES
+        }
 
     def _optimised(self, text: str) -> Any:
         llvm = self._llvm
@@ -43,12 +48,12 @@ class Engine:
         builder.getModulePassManager().run(module, builder)
         return module
 
-    def add(self, text: str, symbol: str) -> tuple[Any, int]:
-        """The module of some IR, to be removed later, and the address of one of its functions."""
+    def add(self, text: str, symbols: Sequence[str]) -> tuple[Any, list[int]]:
+        """The module of some IR, to be removed later, and the addresses of some of its functions."""
         module = self._optimised(text)
         self._engine.add_module(module)
         self._engine.finalize_object()
-        return module, self._engine.get_function_address(symbol)
+        return module, [self._engine.get_function_address(symbol) for symbol in symbols]
 
     def remove(self, module: Any) -> None:
         self._engine.remove_module(module)
@@ -66,6 +71,7 @@ def _support() -> str:
         memory_checks.write_checks,
         races.write_races,
         scheduler.write_scheduler,
+        waves.write_waves,
         tensor_cores.write_dot_products,
     ):
         more, called = write()

@@ -5,9 +5,22 @@ Comes in: the words that the generated code left, and the instruction that they 
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from pykern.data.locations import SourceSpan
 from pykern.errors import DataRace, DeviceError, KernelError, OutOfBounds
-from pykern.runtime.emulator.ptx import Instruction
+from pykern.runtime.emulator.ptx import Place
+
+
+class Faulty(Protocol):
+    """An instruction, of any GPU."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def place(self) -> Place | None: ...
+
 
 BOUNDS, MISALIGNED, READ_ONLY, UNWRITTEN, RACE, DIVERGED, ABSENT_LANE, TRAPPED, PARTIAL_WARP = range(1, 10)
 WITHOUT_ADDRESS = (DIVERGED, ABSENT_LANE, TRAPPED, PARTIAL_WARP)
@@ -31,7 +44,7 @@ _HINTS = {
 
 
 def fault(
-    kind: int, kernel: str, one: Instruction, group: tuple[int, ...], item: tuple[int, ...], memory: str
+    kind: int, kernel: str, one: Faulty, group: tuple[int, ...], item: tuple[int, ...], memory: str
 ) -> KernelError:
     """The error. `memory` tells where the access was, and the other work-item of a race; "" where that says nothing."""
     who = f"work-item {item} of group {group}"
@@ -39,7 +52,7 @@ def fault(
     return _CLASSES.get(kind, DeviceError)(text, span_of(one), hint=_HINTS.get(kind))
 
 
-def span_of(one: Instruction) -> SourceSpan | None:
+def span_of(one: Faulty) -> SourceSpan | None:
     """The place in Python that an instruction was made of."""
     place = one.place
     if place is None or not place.file:

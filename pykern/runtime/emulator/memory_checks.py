@@ -23,6 +23,10 @@ NOT_SHARED, UNTOUCHED, WRITTEN = 0, 2, 3
 SIZES = (1, 2, 4, 8, 16, 32)
 ACCESSES = ("read", "write", "update", "vector")
 """A vector is read."""
+RELAXED = len(ACCESSES)
+"""The number of a relaxed read among them."""
+UNALIGNED = ("unaligned_read", "unaligned_write", "unaligned_vector", "unaligned_relaxed")
+"""Accesses of chips that take any address. A relaxed one is read, and does not mind atomic operations meanwhile."""
 ROOM = 64
 """Bytes behind the pointer that a failed access gets."""
 
@@ -31,7 +35,7 @@ def write_checks() -> tuple[list[str], dict[str, str]]:
     """Lines of the functions, and what they call."""
     lines, declared = [f"@pk_nothing = global [{ROOM} x i8] zeroinitializer", *_fault()], {}
     for nbytes in SIZES:
-        for access in ACCESSES:
+        for access in (*ACCESSES, *UNALIGNED):
             for space, write in (
                 ("global", _global),
                 ("shared", _shared),
@@ -78,8 +82,8 @@ def _outside(e: Emitter, offset: str, size: str, nbytes: int) -> None:
     _fails(e, e.value(f"or i1 {small}, {e.value(f'icmp ugt i64 {offset}, {last}')}"), BOUNDS)
 
 
-def _aligned(e: Emitter, nbytes: int) -> None:
-    if nbytes > 1:
+def _aligned(e: Emitter, access: str, nbytes: int) -> None:
+    if nbytes > 1 and access not in UNALIGNED:
         rest = e.value(f"and i64 %address, {nbytes - 1}")
         _fails(e, e.value(f"icmp ne i64 {rest}, 0"), MISALIGNED)
 
@@ -95,16 +99,16 @@ def _global(e: Emitter, access: str, nbytes: int) -> None:
     _outside(e, offset, e.slot("arena_bytes"), nbytes)
     state = e.load(f"i{8 * nbytes}", e.offset(e.pointer(e.slot("arena_state")), offset))
     mask: str | int = splat(ANY_STATE, nbytes)
-    if access == "vector":
+    if access.endswith("vector"):
         first = e.resized(e.value(f"and i{8 * nbytes} {state}, {ANY_STATE}"), 8 * nbytes, 8)
         _fails(e, e.value(f"icmp ne i8 {first}, {ALLOCATED}"), BOUNDS)
         mask = splat(ALLOCATED, nbytes)
-    elif nbytes <= 4 and access != "write":
+    elif nbytes <= 4 and not access.endswith("write"):
         mask = e.resized(e.slot("read_mask"), 64, 8 * nbytes)
     _fails(e, _lacks(e, state, mask, ALLOCATED, nbytes), BOUNDS)
-    if access in ("write", "update"):
+    if access.endswith(("write", "update")):
         _fails(e, _lacks(e, state, splat(READABLE, nbytes), ALLOCATED, nbytes), READ_ONLY)
-    _aligned(e, nbytes)
+    _aligned(e, access, nbytes)
     e.do(f"ret ptr {e.pointer('%address')}")
 
 
@@ -113,19 +117,20 @@ def _shared(e: Emitter, access: str, nbytes: int) -> None:
     place = e.offset(e.pointer(e.slot("shared_state")), "%address")
     state = e.load(f"i{8 * nbytes}", place)
     _fails(e, _lacks(e, state, splat(UNTOUCHED, nbytes), UNTOUCHED, nbytes), BOUNDS)
-    _aligned(e, nbytes)
-    if access != "write":
+    _aligned(e, access, nbytes)
+    if not access.endswith("write"):
         _fails(e, _lacks(e, state, splat(WRITTEN, nbytes), WRITTEN, nbytes), UNWRITTEN)
-    if access == "write":
+    if access.endswith("write"):
         e.store(f"i{8 * nbytes}", str(splat(WRITTEN, nbytes)), place)
-    kind = ("i64", str(ACCESSES.index("read" if access == "vector" else access)))
+    plain = access.removeprefix("unaligned_").replace("vector", "read")
+    kind = ("i64", str(RELAXED if plain == "relaxed" else ACCESSES.index(plain)))
     e.call("void", f"pk_race_{nbytes}", ("ptr", "%launch"), ("i64", "%address"), ("i64", "%site"), kind)
     e.do(f"ret ptr {e.offset(e.pointer(e.slot('shared')), '%address')}")
 
 
 def _local(e: Emitter, access: str, nbytes: int) -> None:
     _outside(e, e.value(f"sub i64 %address, {e.slot('local')}"), e.slot("local_bytes"), nbytes)
-    _aligned(e, nbytes)
+    _aligned(e, access, nbytes)
     e.do(f"ret ptr {e.pointer('%address')}")
 
 

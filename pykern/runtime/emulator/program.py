@@ -7,7 +7,6 @@ process runs at a time.
 from __future__ import annotations
 
 import ctypes
-import threading
 
 import numpy as np
 
@@ -15,18 +14,15 @@ from pykern.errors import DeviceError, KernelError
 from pykern.runtime.emulator.device_memory import DeviceMemory
 from pykern.runtime.emulator.emit import splat
 from pykern.runtime.emulator.engine import engine, numbers
-from pykern.runtime.emulator.faults import DIVERGED, RACE, UNWRITTEN, WITHOUT_ADDRESS, fault
+from pykern.runtime.emulator.faults import DIVERGED, UNWRITTEN, Faulty
+from pykern.runtime.emulator.launches import GRID, Sizes, launch_error, launch_lock
 from pykern.runtime.emulator.memory_checks import ANY_STATE, BUT_PADDING, NOT_SHARED, READABLE, UNTOUCHED
 from pykern.runtime.emulator.parse import parsed
-from pykern.runtime.emulator.ptx import Instruction, Module, UnknownPtx, rounded_up
+from pykern.runtime.emulator.ptx import Module, UnknownPtx, rounded_up
 from pykern.runtime.emulator.races import CELL_BYTES
 from pykern.runtime.emulator.slots import SLOTS
 from pykern.runtime.emulator.translate import translated
 from pykern.runtime.emulator.waits import LANES, words_brought
-
-_lock = threading.Lock()
-_GRID = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-Sizes = tuple[int, int, int]
 
 
 class LoadedText:
@@ -57,7 +53,7 @@ class LoadedText:
         return self.programs[name]
 
     def unload(self) -> None:
-        with _lock:
+        with launch_lock:
             for program in self.programs.values():
                 engine().remove(program.code)
         if self.constants:
@@ -73,9 +69,9 @@ class Program:
             made = translated(text.module, name, f"k{next(numbers)}_")
         except UnknownPtx as error:
             raise _unknown(error) from None
-        with _lock:
-            self.code, self._address = engine().add(made.text, made.kernel)
-            self._grid = _GRID(engine().grid)
+        with launch_lock:
+            self.code, (self._address,) = engine().add(made.text, [made.kernel])
+            self._grid = GRID(engine().grid)
         self.parameters = text.module.functions[name].parameters
         self._exchanges = any(
             one.stem == "atom" and one.types == ("b32",) for one in text.module.instructions
@@ -126,7 +122,7 @@ class Program:
         }
         for name, value in values.items():
             words[SLOTS[name]] = value
-        with _lock:
+        with launch_lock:
             self._grid(words.ctypes.data, self._address)
         if words[SLOTS["fault"]]:
             raise self._error({name: int(words[number]) for name, number in SLOTS.items()})
@@ -139,25 +135,15 @@ class Program:
         return states
 
     def _error(self, words: dict[str, int]) -> KernelError:
-        kind, site = words["fault"], words["fault_site"]
-        one = self._waits[site] if kind == DIVERGED else self.text.module.instructions[site]
-        thread, wide, high = words["fault_thread"], words["ntid.x"], words["ntid.y"]
-        item = (thread % wide, thread // wide % high, thread // wide // high)
-        block, across, down = words["fault_block"], words["nctaid.x"], words["nctaid.y"]
-        group = (block % across, block // across % down, block // across // down)
-        return fault(kind, self.name, one, group, item, self._memory(kind, one, words))
+        places = self._waits if words["fault"] == DIVERGED else self.text.module.instructions
+        return launch_error(self.name, places, words, lambda kind, one: self._memory(kind, one, words))
 
-    def _memory(self, kind: int, one: Instruction, words: dict[str, int]) -> str:
-        if kind in WITHOUT_ADDRESS:
-            return ""
-        address = words["fault_address"]
-        if kind == RACE:
-            other = words["fault_other"]
-            return f"with {f'work-item number {other - 1}' if other < 1 << 15 else 'several others'} of the group"
-        copied_from = "global" in one.modifiers and address >= words["arena"]  # a copy has two addresses
-        if ("shared" in one.modifiers and not copied_from) or kind == UNWRITTEN:
+    def _memory(self, kind: int, one: Faulty, words: dict[str, int]) -> str:
+        address, spaces = words["fault_address"], one.name.split(".")
+        copied_from = "global" in spaces and address >= words["arena"]  # a copy has two addresses
+        if ("shared" in spaces and not copied_from) or kind == UNWRITTEN:
             return f"at byte {address} of {words['shared_bytes']} of shared memory"
-        return "" if "local" in one.modifiers else self.text.memory.described(address)
+        return "" if "local" in spaces else self.text.memory.described(address)
 
 
 def _unknown(error: UnknownPtx) -> DeviceError:

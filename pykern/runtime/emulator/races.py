@@ -3,7 +3,8 @@
 Goes out: `write_races`. For each byte of shared memory there are the last write and the last read, as words: the epoch
 (barriers passed) in the upper half, then the thread plus one, and whether it was atomic. A read is kept with the thread
 `MANY` where several have read in an epoch. A write races with a read or a write of another thread in the same epoch, a
-read with a write; atomic operations do not race with one another. Barriers of a warp begin no epoch: what only they
+read with a write; atomic operations do not race with one another. A relaxed read races with plain writes before it, and
+is not kept. Barriers of a warp begin no epoch: what only they
 order counts as a race.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from pykern.runtime.emulator.emit import Emitter
 from pykern.runtime.emulator.faults import RACE
-from pykern.runtime.emulator.memory_checks import ACCESSES, SIZES
+from pykern.runtime.emulator.memory_checks import ACCESSES, RELAXED, SIZES
 
 MANY = (1 << 16) - 1
 CELL_BYTES = 16
@@ -35,14 +36,17 @@ def _race(e: Emitter, nbytes: int) -> None:
     epoch = e.value(f"shl i64 {e.slot('epoch')}, 32")
     thread = e.value(f"add i64 {e.slot('thread')}, 1")
     now = e.value(f"or i64 {epoch}, {e.value(f'shl i64 {thread}, 1')}")
-    is_read = e.value(f"icmp eq i64 %kind, {ACCESSES.index('read')}")
+    is_relaxed = e.value(f"icmp eq i64 %kind, {RELAXED}")
+    is_plain = e.value(f"icmp eq i64 %kind, {ACCESSES.index('read')}")
+    is_read = e.value(f"or i1 {is_plain}, {is_relaxed}")
     is_atomic = e.value(f"icmp eq i64 %kind, {ACCESSES.index('update')}")
     with e.loop(str(nbytes)) as number:
         cell = e.cell(e.slot("shared_cells"), e.value(f"add i64 %address, {number}"), CELL_BYTES)
         read_cell = e.offset(cell, 8)
         write, read = e.load("i64", cell), e.load("i64", read_cell)
         written = _by_another(e, write, epoch, thread)
-        both_atomic = e.value(f"and i1 {is_atomic}, {e.value(f'trunc i64 {write} to i1')}")
+        either = e.value(f"or i1 {is_atomic}, {is_relaxed}")
+        both_atomic = e.value(f"and i1 {either}, {e.value(f'trunc i64 {write} to i1')}")
         races = e.value(f"and i1 {written}, {e.value(f'xor i1 {both_atomic}, true')}")
         was_read = e.value(
             f"and i1 {_by_another(e, read, epoch, thread)}, {e.value(f'xor i1 {is_read}, true')}"
@@ -52,7 +56,7 @@ def _race(e: Emitter, nbytes: int) -> None:
         several = e.value(f"or i64 {epoch}, {MANY << 1}")
         reader = e.value(f"select i1 {_by_another(e, read, epoch, thread)}, i64 {several}, i64 {now}")
         e.store("i64", e.value(f"select i1 {is_read}, i64 {write}, i64 {mark}"), cell)
-        e.store("i64", e.value(f"select i1 {is_read}, i64 {reader}, i64 {read}"), read_cell)
+        e.store("i64", e.value(f"select i1 {is_plain}, i64 {reader}, i64 {read}"), read_cell)
 
 
 def _by_another(e: Emitter, word: str, epoch: str, thread: str) -> str:

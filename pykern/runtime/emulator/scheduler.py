@@ -17,7 +17,7 @@ def write_scheduler() -> tuple[list[str], dict[str, str]]:
     lines: list[str] = []
     declared: dict[str, str] = {}
     for write in (
-        _grid,
+        write_grid,
         _block,
         _warp,
         _lanes,
@@ -32,8 +32,9 @@ def write_scheduler() -> tuple[list[str], dict[str, str]]:
     return lines, declared
 
 
-def _grid(e: Emitter) -> None:
-    e.lines.append("define void @pk_grid(ptr %launch, ptr %kernel) {")
+def write_grid(e: Emitter, name: str = "pk_grid", block: str = "pk_block") -> None:
+    """A function that runs a block after the other."""
+    e.lines.append(f"define void @{name}(ptr %launch, ptr %kernel) {{")
     counts = [e.slot(f"nctaid.{axis}") for axis in "xyz"]
     with e.loop(counts[2]) as z, e.loop(counts[1]) as y, e.loop(counts[0]) as x:
         for axis, number in (("x", x), ("y", y), ("z", z)):
@@ -41,23 +42,28 @@ def _grid(e: Emitter) -> None:
         row = e.value(f"add i64 {y}, {e.value(f'mul i64 {z}, {counts[1]}')}")
         e.set_slot("block", e.value(f"add i64 {x}, {e.value(f'mul i64 {row}, {counts[0]}')}"))
         with e.when(e.value(f"icmp eq i64 {e.slot('fault')}, 0")):
-            e.call("void", "pk_block", ("ptr", "%launch"), ("ptr", "%kernel"))
+            e.call("void", block, ("ptr", "%launch"), ("ptr", "%kernel"))
     e.do("ret void")
 
 
 def _block(e: Emitter) -> None:
     """Runs all warps from barrier to barrier, until all threads have ended or something is wrong."""
     e.lines.append("define void @pk_block(ptr %launch, ptr %kernel) {")
-    threads, size = e.slot("threads"), e.slot("shared_bytes")
-    with e.loop(threads) as thread:
+    with e.loop(e.slot("threads")) as thread:
         e.store("i32", "0", e.cell(e.slot("states"), thread, 4))
+    write_rounds(e, "pk_warp", LANES)
+
+
+def write_rounds(e: Emitter, run: str, lanes: int) -> None:
+    """The rest of a function that runs a block: `run` takes a warp of so many lanes to its next barrier."""
+    threads, size = e.slot("threads"), e.slot("shared_bytes")
     state = e.pointer(e.slot("shared_state"))
     with e.loop(size) as byte:  # what was written there was another block's
         place = e.offset(state, byte)
         old = e.load("i8", place)
         is_there = e.value(f"icmp ne i8 {old}, {NOT_SHARED}")
         e.store("i8", e.value(f"select i1 {is_there}, i8 {UNTOUCHED}, i8 {NOT_SHARED}"), place)
-    warps = e.value(f"udiv i64 {e.value(f'add i64 {threads}, {LANES - 1}')}, {LANES}")
+    warps = e.value(f"udiv i64 {e.value(f'add i64 {threads}, {lanes - 1}')}, {lanes}")
     waiting = e.local("i64")
     again, behind = e.label("again"), e.label("behind")
     e.jump(again)
@@ -65,7 +71,7 @@ def _block(e: Emitter) -> None:
     e.set_slot("epoch", e.value(f"add i64 {e.slot('epoch')}, 1"))
     e.store("i64", "0", waiting)
     with e.loop(warps) as warp:
-        at = e.call("i64", "pk_warp", ("ptr", "%launch"), ("ptr", "%kernel"), ("i64", warp))
+        at = e.call("i64", run, ("ptr", "%launch"), ("ptr", "%kernel"), ("i64", warp))
         others = e.load("i64", waiting)
         different = e.value(f"icmp ne i64 {at}, {others}")
         both = e.value(f"and i1 {e.value(f'icmp ne i64 {at}, 0')}, {e.value(f'icmp ne i64 {others}, 0')}")

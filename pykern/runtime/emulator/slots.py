@@ -33,6 +33,10 @@ _NAMES = (
     "taken",  # the same, once all have
     "present",  # lanes that take part in the exchange, a bit each
     "kinds",  # a byte for each wait: 0 of a block, otherwise of a warp, and the words that each lane brings
+    "template",  # address of what a wave's memory begins with
+    "template_bytes",
+    *(f"group_at.{axis}" for axis in _AXES),  # the byte of a wave's memory where the group's number goes
+    "items",  # dimensions of the number of a work-item that its first register holds
     "fault",  # a number of `faults`, 0 as long as nothing is wrong
     "fault_site",  # the instruction's number
     "fault_address",

@@ -1,7 +1,7 @@
-"""Lines of Python in PTX: ``.loc`` directives, by which the emulator names the place of an instruction.
+"""Lines of Python in assembly: ``.loc`` directives, by which the emulator names the place of an instruction.
 
-Comes in: a module in the llvm and nvvm dialects. Goes out: the same with debug information that holds directives alone,
-and nothing that runs. Read next: `pykern.runtime.emulator.parse`, which reads them.
+Comes in: a module in the llvm dialect and that of a GPU. Goes out: the same with debug information that holds
+directives alone, and nothing that runs. Read next: `pykern.runtime.emulator.parse`, which reads those in PTX.
 """
 
 from __future__ import annotations

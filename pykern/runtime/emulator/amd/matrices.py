@@ -1,0 +1,1 @@
+"""Rules of products of matrices by a wave (MFMA, WMMA)."""
