@@ -62,6 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Slow tests first: one that begins last leaves the other workers without work."""
     quick.mark_repeated(items)
+    quick.mark_long(items)
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 

@@ -5,7 +5,10 @@ A case is a combination of the other parameters. Which device a case gets is cho
 values of each parameter as there is room for. A device that this machine lacks is given no case but that one.
 ``@pytest.mark.sweep("dtype", "device")`` says the same of other parameters, each of which plays the device's part.
 
-Comes in: the collected tests. Goes out: the mark `slow` on those that repeat a case.
+What takes long is slow as well: the tests of `long_tests.txt`, which `processor_time` measures. Each file keeps a quick
+test.
+
+Comes in: the collected tests. Goes out: the mark `slow` on those that repeat a case, or take long.
 Read next: `tests.conftest`, which calls it; `docs/design/testing.md`.
 """
 
@@ -14,11 +17,15 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
 from pykern.testing.device_needs import kinds, missing_device
 
+LONG = 0.5
+"""Seconds of the processors from which a test is slow."""
+TIMES = Path(__file__).with_name("long_tests.txt")
 Row = Mapping[str, int]
 """Of each parameter of one test, a number that stands for its value."""
 
@@ -33,6 +40,26 @@ def mark_repeated(items: Iterable[pytest.Item]) -> None:
         swept = _swept(tests[0])
         if swept:
             _mark(tests, swept)
+
+
+def mark_long(items: Iterable[pytest.Item]) -> None:
+    """Mark as slow what takes long, but for the quickest test of a file."""
+    taken = times(TIMES.read_text())
+    files: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("slow") is None:
+            files[item.nodeid.partition("::")[0]].append(item)
+    for tests in files.values():
+        quickest = min(tests, key=lambda test: taken.get(test.nodeid, 0.0))
+        for test in tests:
+            if test is not quickest and taken.get(test.nodeid, 0.0) > LONG:
+                test.add_marker(pytest.mark.slow)
+
+
+def times(text: str) -> dict[str, float]:
+    """Seconds by the names of tests, of lines such as ``0.7 tests/test_it.py::test_it``."""
+    rows = (line.split(" ", 1) for line in text.splitlines())
+    return {name: float(seconds) for seconds, name in rows}
 
 
 def _swept(item: pytest.Function) -> tuple[str, ...]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import sys
 from collections import defaultdict
 
 import pytest
 
+from tests.cases import quick
 from tests.cases.quick import choose
 from tests.project.programs import run
 from tests.project.tree import ROOT
@@ -83,6 +85,63 @@ def test_quick_tests_of_a_file():
         re.MULTILINE,
     )
     assert len(set(devices)) == 9
+
+
+class Collected:
+    """As much of a test as the rule asks for."""
+
+    def __init__(self, nodeid: str, slow: bool = False) -> None:
+        self.nodeid, self.slow = nodeid, slow
+
+    def get_closest_marker(self, name: str) -> object:
+        return self.slow or None
+
+    def add_marker(self, mark: pytest.MarkDecorator) -> None:
+        assert mark.name == "slow"
+        self.slow = True
+
+
+def test_what_takes_long_is_slow_but_for_one_of_each_file(monkeypatch, tmp_path):
+    file = tmp_path / "times.txt"
+    file.write_text(
+        "0.9 tests/a.py::one[x y]\n0.8 tests/a.py::two\n0.4 tests/b.py::one\n7.0 tests/b.py::two\n"
+    )
+    monkeypatch.setattr(quick, "TIMES", file)
+    names = (
+        "tests/a.py::one[x y]",
+        "tests/a.py::two",
+        "tests/b.py::one",
+        "tests/b.py::two",
+        "tests/b.py::new",
+    )
+    items = [Collected(name) for name in names]
+    quick.mark_long(items)
+    assert [item.nodeid for item in items if item.slow] == ["tests/a.py::one[x y]", "tests/b.py::two"]
+
+
+def test_times_are_of_files_that_are_there():
+    assert all((ROOT / name.partition("::")[0]).is_file() for name in quick.times(quick.TIMES.read_text()))
+
+
+@pytest.mark.slow
+def test_times_are_measured(tmp_path):
+    """What a test takes by itself, and in a process that it starts."""
+    (tmp_path / "test_it.py").write_text(
+        "import subprocess, sys, time\n"
+        "WORK = 'import time\\nwhile time.process_time() < 0.6: pass'\n"
+        "def test_short(): pass\n"
+        "def test_by_itself():\n"
+        "    begin = time.process_time()\n"
+        "    while time.process_time() < begin + 0.5: pass\n"
+        "def test_in_another_process(): subprocess.run([sys.executable, '-c', WORK], check=True)\n"
+    )
+    file, plugin = tmp_path / "times.txt", ("-p", "tests.cases.processor_time", "-p", "no:cacheprovider")
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "pytest", "-q", *plugin, "--processor-times", file, "test_it.py"]
+    run(*command, cwd=tmp_path, environment=environment)
+    found = quick.times(file.read_text())
+    assert set(found) == {"test_it.py::test_by_itself", "test_it.py::test_in_another_process"}
+    assert all(0.4 < seconds < 3 for seconds in found.values())
 
 
 def test_continuous_integration_runs_both():
