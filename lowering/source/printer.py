@@ -41,6 +41,8 @@ class Printer(Values):
         self.scalars = Scalars(self.language, self._cannot_overflow, self._is_natural, self._kind)
         self._variables: dict[str, ir.Type] = {}
         """The type of each variable in the text."""
+        self._if_variables: dict[int, list[str | None]] = {}
+        """The variables of the results of an `if` that are its own, by the identity of its op."""
         self._while_variables: dict[int, list[str]] = {}
         """The variables that a `while` carries, by the identity of its op."""
         self._atomic_memory = memories_written(self.kernel)[1]
@@ -181,6 +183,10 @@ class Printer(Values):
         kept, self._locations = self._locations, []
         self._settle_changing()
         names = [self._result(op, number) for number in range(len(op.results))]
+        own = [self._outer(op, result, None) is None for result in op.results]
+        self._if_variables[identity(op)] = [
+            name if is_own else None for name, is_own in zip(names, own, strict=True)
+        ]
         self._locations = kept
         begun = len(self.lines)
         self._statement(f"if ({condition.text}) {{", op)
@@ -206,7 +212,7 @@ class Printer(Values):
         self._settle_changing()
         names = [self._result(op, number, value) for number, value in enumerate(first)]
         counter = self.names.fresh(self.users.of_loop(op.location) or self._items_name(op) or "k")
-        self._written[block.arguments[0]] = Expression(counter, reads=frozenset((counter,)))
+        self._written[block.arguments[0]] = Expression(counter)  # nothing in the loop assigns to it
         self._carried(list(block.arguments)[1:], names)
         self._locations = kept
         if self._depth == 1 and not names and kern.SEQUENTIAL not in self.kernel.attributes:
@@ -308,14 +314,31 @@ class Printer(Values):
         wanted no more."""
         result = op.results[number]
         outer = self._outer(op, result, first)
+        becomes = self._becomes(op, result)
         if outer is not None:
             name = self._written[outer].text
+        elif becomes is not None:
+            name = becomes
+            if first is not None:
+                self._statement(f"{name} = {self._as(first, self._kind(result)).text};", op)
         else:
             hint = self._hint(result) or (self._hint(first) if first is not None else None) or "v"
             begin = None if first is None else self._as(first, self._kind(result)).text
             name = self._declare(hint, result, begin, op)
         self._written[result] = Expression(name, reads=frozenset((name,)))
         return name
+
+    def _becomes(self, op: ir.Operation, result: ir.Value) -> str | None:
+        """The variable of the `if` around whose result this one goes on to be, at the end of a branch."""
+        uses, around = list(result.uses), op.block.owner
+        if len(uses) != 1 or around is None or around.operation.name != "scf.if":
+            return None
+        user = uses[0].owner.operation
+        if user.name != "scf.yield" or user.block != op.block:
+            return None
+        name = self._if_variables[identity(around.operation)][uses[0].operand_number]
+        same = name is not None and self._variables[name] == self._kind(result)
+        return name if same else None
 
     def _outer(self, op: ir.Operation, result: ir.Value, first: ir.Value | None) -> ir.Value | None:
         """The value that the loop around carries where this result goes on to be it."""

@@ -21,6 +21,8 @@ from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import MEMORY_OPERAND, body, terminator
 
 _BRANCHES = ("scf.if",)
+_MOVES = ("arith.addi", "arith.muli", "arith.subi", "arith.index_cast")
+"""What places of elements are computed by."""
 _LONG = 24
 """Characters from which an expression that the user named gets its name in the text as well."""
 
@@ -55,6 +57,7 @@ class Values:
 
     def __post_init__(self) -> None:
         self._ranges = Ranges()
+        self._positions: dict[ir.Value, bool] = {}
         self._written: dict[ir.Value, Expression] = {}
         self._pending: dict[ir.Value, _Pending] = {}
         self._memories: dict[ir.Value, Memory] = {}
@@ -72,7 +75,9 @@ class Values:
             return value.type
         small = self.language.narrows and self._ranges.of(value).inside(I32)
         if self.language.pairs and not small:
-            small = not is_argument(value) and value.owner.name.startswith("arith.") and _is_position(value)
+            small = (
+                not is_argument(value) and value.owner.name.startswith("arith.") and self._is_position(value)
+            )
         return ir.IntegerType.get_signless(32 if small else 64)
 
     def _type(self, value: ir.Value, location: ir.Location | None = None) -> str:
@@ -165,7 +170,19 @@ class Values:
         if isinstance(value.type, ir.IndexType):
             return True
         whole = signed(width(value.type))
-        return self._ranges.of(value) != whole or _is_position(value)
+        return self._ranges.of(value) != whole or self._is_position(value)
+
+    def _is_position(self, value: ir.Value) -> bool:
+        """Whether a number is only used for the places of elements."""
+        if value not in self._positions:
+            self._positions[value] = all(self._is_place(use) for use in value.uses)
+        return self._positions[value]
+
+    def _is_place(self, use: ir.OpOperand) -> bool:
+        user = use.owner.operation
+        if user.name in MEMORY_OPERAND:
+            return use.operand_number > MEMORY_OPERAND[user.name]
+        return user.name in _MOVES and self._is_position(user.results[0])
 
     def _is_natural(self, value: ir.Value) -> bool:
         """Whether an integer is proved not to be negative."""
@@ -192,20 +209,3 @@ def _is_name(expression: Expression) -> bool:
 
 def _number_of(op: ir.Operation, value: ir.Value) -> int:
     return next(number for number, result in enumerate(op.results) if result == value)
-
-
-def _is_position(value: ir.Value) -> bool:
-    """Whether a number is only used for the places of elements."""
-    for use in value.uses:
-        user = use.owner.operation
-        if user.name in MEMORY_OPERAND:
-            if use.operand_number <= MEMORY_OPERAND[user.name]:
-                return False
-        elif user.name not in (
-            "arith.addi",
-            "arith.muli",
-            "arith.subi",
-            "arith.index_cast",
-        ) or not _is_position(user.results[0]):
-            return False
-    return True

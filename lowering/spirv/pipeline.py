@@ -26,6 +26,7 @@ from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
 from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pass, Pipeline, Upstream
 from pykern.passes.kernel.plain_divisions import PlainDivisions
+from pykern.passes.kernel.shift_divisions import ShiftDivisions
 
 LAVAPIPE_LIMITS = CheckLimits(
     chip="lavapipe",
@@ -61,6 +62,7 @@ def arithmetic_pipeline(
             Upstream("canonicalize,cse"),
             RANGES,
             PlainDivisions(),  # while divisions are whole
+            *([ShiftDivisions()] if printed else []),  # a shift is read more easily than what rounds down
             WIDER_FLOATS,
             ExpandArithmetic(printed=printed),  # before bf16, which upstream knows by way of f32 only
             Upstream(

@@ -123,6 +123,17 @@ def test_a_program_in_c_without_python(
     )
 
 
+def test_wgsl_of_programs_is_taken_by_naga() -> None:
+    wgpu = pytest.importorskip("wgpu")
+    device = wgpu.gpu.request_adapter_sync().request_device_sync()  # without any feature
+    for name in ("layer", "gradient of layer", "softmax"):
+        case = CASES[name]
+        made = pk.export(case.program, *described(case), form="wgsl")
+        for ending, text in made.files.items():
+            if ending.endswith("wgsl"):
+                device.create_shader_module(code=text.decode())
+
+
 @pk.kernel
 def told(out, x):
     i = pk.index()
