@@ -31,11 +31,19 @@ def view_of(tensor: Any) -> Any:
     `numpy()`, would forbid for ever that the memory is resized, as fully sharded models do."""
     if tensor.requires_grad or not tensor.is_cpu or tensor.is_neg() or tensor.is_conj():
         return torch.Tensor.numpy(tensor)  # raises, and says why
-    dtype, shape = _dtype_of(tensor.dtype), tuple(tensor.shape)
-    strides = [dtype.itemsize * stride for stride in tensor.stride()]
-    reach = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + dtype.itemsize
-    memory = Borrowed(tensor.data_ptr(), reach if tensor.numel() else 0, tensor)
-    return np.ndarray(shape, dtype, np.asarray(memory), 0, strides)
+    text, size, view_as = _elements(tensor.dtype)
+    strides = None if tensor.is_contiguous() else tuple([size * stride for stride in tensor.stride()])
+    array = np.asarray(_Lent(tensor, strides, text))
+    return array if view_as is None else array.view(view_as)
+
+
+class _Lent(Borrowed):
+    """A tensor's elements."""
+
+    def __init__(self, tensor: Any, strides: tuple[int, ...] | None, text: str) -> None:
+        self.owner = tensor
+        place = {"data": (tensor.data_ptr(), False), "shape": tuple(tensor.shape), "strides": strides}
+        self.__array_interface__ = {**place, "typestr": text, "version": 3}
 
 
 def tensor_of(array: Any) -> Any:
@@ -70,10 +78,17 @@ _SHORT = {
 
 
 @functools.cache
-def _dtype_of(dtype: Any) -> np.dtype:
-    """NumPy's type of the elements. Raises TypeError where it has none."""
+def _elements(dtype: Any) -> tuple[str, int, np.dtype | None]:
+    """NumPy's word for the elements, their size, and as what they are seen then. Raises TypeError where it has none."""
     ours = _SHORT.get(dtype)
-    return np.dtype(str(dtype).removeprefix("torch.")) if ours is None else BY_NAME[ours].numpy
+    if ours is None:
+        found = np.dtype(str(dtype).removeprefix("torch."))
+        return found.str, found.itemsize, None
+    return (
+        f"|u{dtype.itemsize}" if dtype.itemsize == 1 else f"<u{dtype.itemsize}",
+        dtype.itemsize,
+        BY_NAME[ours].numpy,
+    )
 
 
 _LONG = {BY_NAME[ours].numpy: theirs for theirs, ours in _SHORT.items()}

@@ -24,6 +24,7 @@ _NAMES = {
     "empty_like": torch.empty_like, "checked": checked,
     "transformed": torch._C._are_functorch_transforms_active, "dispatch_modes": torch._C._len_torch_dispatch_stack,
     "function_modes": torch._C._len_torch_function_stack, "one_launch": one_launch,
+    "profiler": torch.autograd.profiler,
 }  # fmt: skip
 
 
@@ -80,8 +81,9 @@ class Written:
         others = [f"a{n}" for n, kind in enumerate(self.kinds) if kind == "N"]
         types = [f"type({a}) is not Tensor and type({a}) is not Parameter" for a in tensors]
         types += [f"type({a}) is not float and isinstance({a}, Tensor)" for a in others]
-        states = "forward_ad._current_level >= 0 or transformed() or dispatch_modes() or function_modes()"
-        lines = [f"if {test}: return MISSED" for test in (*types, states)]
+        states = "forward_ad._current_level >= 0 or profiler._is_profiler_enabled or transformed()"
+        modes = "dispatch_modes() or function_modes()"
+        lines = [f"if {test}: return MISSED" for test in (*types, states, modes)]
         if tensors:
             lines += [
                 f"if {' or '.join(f'{a}.requires_grad' for a in tensors)}:",

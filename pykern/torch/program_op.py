@@ -14,9 +14,10 @@ from pykern.errors import KernelTypeError
 from pykern.torch.forms import read, written
 from pykern.torch.framework import torch
 from pykern.torch.naming import name_of
-from pykern.torch.operation import Rule
+from pykern.torch.operation import MISSED, Rule
 from pykern.torch.program_operation import ProgramOperation
-from pykern.torch.values import rebuilt
+from pykern.torch.unwatched import called
+from pykern.torch.values import is_flat, rebuilt
 from pykern.types import ArrayAnnotation, static
 
 _made: list[ProgramOp] = []
@@ -35,6 +36,8 @@ class ProgramOp(ByName):
         self._variants: dict[str, ProgramOperation] = {}
         self._while_tracing: dict[str, ProgramOperation] = {}
         """Those made while Dynamo traced, which has looked at the others."""
+        self._is_direct = False
+        """Whether the last value was a tensor, or a tuple of tensors; a program that writes arguments gave none."""
         self._rule: Rule | None = None
         self._number = len(_made)
         _made.append(self)
@@ -58,6 +61,10 @@ class ProgramOp(ByName):
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """The program's value: fresh tensors; numbers are tensors of no dimension."""
+        if self._is_direct and not keywords and not torch.compiler.is_compiling():
+            found = called(self.program, args)
+            if found is not MISSED:
+                return found
         values = list(args)
         if keywords or len(args) != len(self.parameters):
             values = [value for _, value in self.program.bound(args, keywords, has_defaults=True)]
@@ -77,7 +84,9 @@ class ProgramOp(ByName):
                 hint="pass a tensor, torch.tensor(2.0), or call the program itself",
             )
         found = operation.overload(*given)
-        return rebuilt(operation.value_form(given), found)
+        form = operation.value_form(given)
+        self._is_direct = is_flat(form) and all(result.ndim for result in found)
+        return rebuilt(form, found)
 
     def backward(self, rule: Rule) -> Rule:
         """Give the operator a derivative of its own: see `pykern.torch.kernel_op.KernelOp.backward`. `saved.results`

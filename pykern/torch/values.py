@@ -47,6 +47,12 @@ def _words(node: Any) -> Iterator[str]:
         yield "result"
 
 
+def is_flat(form: str) -> bool:
+    """Whether the value is a result, or a tuple of results."""
+    kind, *words = form.split(_BETWEEN)
+    return form == "result" or (kind == "tuple" and all(word == "result" for word in words[1:]))
+
+
 def rebuilt(form: str, results: Sequence[Any]) -> Any:
     """The value of this form."""
     if form == "result":

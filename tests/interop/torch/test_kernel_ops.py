@@ -154,3 +154,13 @@ def test_names_tell_what_rules_do():
     length = 4
     assert again == f"{first}_1"
     assert not made().variant("TTN").name.startswith(first)
+
+
+def test_profiles_have_the_operators():
+    x = torch.randn(4)
+    name = saxpy.variant("TTN").name
+    for _ in range(3):
+        saxpy(x, x, 2.0)
+    with torch.profiler.profile() as profile:
+        saxpy(x, x, 2.0)
+    assert f"pykern::{name}" in {event.key for event in profile.key_averages()}

@@ -119,3 +119,40 @@ def test_a_program_that_writes_its_argument_is_refused():
 
     with pytest.raises(KernelTypeError, match="writes its arguments"):
         doubled(doubles(3))
+
+
+@pk.jit
+def row_sums(x):
+    return x.sum(-1)
+
+
+@pk.jit
+def itself(x, a):
+    return x, x * a
+
+
+def test_calls_that_nothing_follows(monkeypatch):
+    """The second call of a kind is the program's own: with the same results, and a memory of their own."""
+    sums, same, x = pkt.op(row_sums), pkt.op(itself), torch.randn(3, 4)
+    for _ in range(2):
+        torch.testing.assert_close(sums(x), x.sum(-1))
+        number = sums(x[0])
+        assert isinstance(number, torch.Tensor)
+        torch.testing.assert_close(number, x[0].sum())
+        torch.testing.assert_close(sums(x), x.sum(-1))
+        for factor in (2.0, 3, torch.tensor(0.5)):
+            copied, scaled = same(x, factor)
+            torch.testing.assert_close(scaled, x * factor)
+            torch.testing.assert_close(copied.add_(1), x + 1)
+        negated = torch.complex(x, x).conj().imag
+        torch.testing.assert_close(softmax(negated), negated.softmax(-1))
+        wanting = x.clone().requires_grad_()
+        assert softmax(wanting).requires_grad
+        with torch.no_grad():
+            assert not softmax(wanting).requires_grad
+        with torch.inference_mode():
+            assert softmax(x).is_inference()
+    calls = []
+    monkeypatch.setattr(softmax.variant("('T',)"), "run", lambda given: calls.append(given))
+    softmax(x)
+    assert not calls, "the dispatcher was asked"
