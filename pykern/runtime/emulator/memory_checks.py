@@ -18,8 +18,10 @@ operations on smaller numbers are made. Loads of vectors that begin in an alloca
 of four elements of loads of three where the alignment keeps it within a page."""
 ANY_STATE, BUT_PADDING = 13, 9
 """Bits of the state that accesses look at."""
-NOT_SHARED, UNTOUCHED, WRITTEN = 0, 2, 3
-"""States of shared memory."""
+NOT_SHARED, UNTOUCHED, WRITTEN, BEHIND_SHARED = 0, 2, 3, 7
+"""States of shared memory. Reads of chips that take any address may begin in it and end in what is behind it: the chips
+have it, and LLVM reads three bytes as four."""
+_BEYOND = BEHIND_SHARED & ~WRITTEN
 SIZES = (1, 2, 4, 8, 16, 32)
 ACCESSES = ("read", "write", "update", "vector")
 """A vector is read."""
@@ -117,6 +119,9 @@ def _shared(e: Emitter, access: str, nbytes: int) -> None:
     place = e.offset(e.pointer(e.slot("shared_state")), "%address")
     state = e.load(f"i{8 * nbytes}", place)
     _fails(e, _lacks(e, state, splat(UNTOUCHED, nbytes), UNTOUCHED, nbytes), BOUNDS)
+    reads = access in UNALIGNED and not access.endswith("write")
+    beyond = _BEYOND if reads else splat(_BEYOND, nbytes)  # of the first byte, or of any
+    _fails(e, e.value(f"icmp ne i{8 * nbytes} {e.value(f'and i{8 * nbytes} {state}, {beyond}')}, 0"), BOUNDS)
     _aligned(e, access, nbytes)
     if not access.endswith("write"):
         _fails(e, _lacks(e, state, splat(WRITTEN, nbytes), WRITTEN, nbytes), UNWRITTEN)

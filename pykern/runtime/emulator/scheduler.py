@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pykern.runtime.emulator.emit import Emitter
 from pykern.runtime.emulator.faults import ABSENT_LANE, DIVERGED, TRAPPED
-from pykern.runtime.emulator.memory_checks import NOT_SHARED, UNTOUCHED
+from pykern.runtime.emulator.memory_checks import UNTOUCHED, WRITTEN
 from pykern.runtime.emulator.waits import LANES
 
 
@@ -61,8 +61,8 @@ def write_rounds(e: Emitter, run: str, lanes: int) -> None:
     with e.loop(size) as byte:  # what was written there was another block's
         place = e.offset(state, byte)
         old = e.load("i8", place)
-        is_there = e.value(f"icmp ne i8 {old}, {NOT_SHARED}")
-        e.store("i8", e.value(f"select i1 {is_there}, i8 {UNTOUCHED}, i8 {NOT_SHARED}"), place)
+        written = e.value(f"icmp eq i8 {old}, {WRITTEN}")
+        e.store("i8", e.value(f"select i1 {written}, i8 {UNTOUCHED}, i8 {old}"), place)
     warps = e.value(f"udiv i64 {e.value(f'add i64 {threads}, {lanes - 1}')}, {lanes}")
     waiting = e.local("i64")
     again, behind = e.label("again"), e.label("behind")

@@ -209,6 +209,18 @@ def test_shared_memory(chip, rng):
     np.testing.assert_array_equal(got, byte | byte << 8 | upper)
 
 
+def test_loads_may_end_behind_shared_memory():
+    """LLVM reads three bytes as four. What begins there is outside, and nothing may be written there."""
+    begin = "v_mov_b32_e32 v1, 0; v_mov_b32_e32 v2, 7; s_mov_b64 exec, 1; ds_write_b16 v1, v2; "
+    begin += "ds_write_b8 v1, v2 offset:2; "
+    (got,) = launched(begin + "ds_read_b32 v3, v1; global_store_dword v1, v3, s[4:5]", np.zeros(1, np.uint32),
+                      group_segment_fixed_size=3)  # fmt: skip
+    assert got[0] & 0xFFFFFF == 7 | 7 << 16
+    for line in ("ds_read_u8 v3, v1 offset:3", "ds_write_b32 v1, v2", "ds_add_u32 v1, v2"):
+        with pytest.raises(OutOfBounds, match="of 3 of shared memory"):
+            launched(begin + line, np.zeros(1, np.uint32), group_segment_fixed_size=3)
+
+
 def test_shared_addresses_wrap():
     """The compiler adds an offset to a number below 0."""
     lines = (

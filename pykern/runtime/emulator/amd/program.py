@@ -19,7 +19,7 @@ from pykern.runtime.emulator.device_memory import DeviceMemory
 from pykern.runtime.emulator.emit import splat
 from pykern.runtime.emulator.engine import engine
 from pykern.runtime.emulator.launches import GRID, Sizes, launch_error, launch_lock
-from pykern.runtime.emulator.memory_checks import BUT_PADDING, NOT_SHARED, READABLE, UNTOUCHED
+from pykern.runtime.emulator.memory_checks import BEHIND_SHARED, BUT_PADDING, NOT_SHARED, READABLE, UNTOUCHED
 from pykern.runtime.emulator.ptx import rounded_up
 from pykern.runtime.emulator.races import CELL_BYTES
 from pykern.runtime.emulator.slots import SLOTS
@@ -120,8 +120,9 @@ class WaveProgram:
 
         shared = self.described.get("group_segment_fixed_size", 0) + dynamic_shared
         local = rounded_up(self.described.get("private_segment_fixed_size", 0), 16)
-        states = np.full(shared + 64, NOT_SHARED, np.uint8)
-        states[:shared] = UNTOUCHED
+        behind = rounded_up(shared, 16)
+        states = np.full(behind + 64, NOT_SHARED, np.uint8)
+        states[:shared], states[shared:behind] = UNTOUCHED, BEHIND_SHARED
         ctypes.memmove(self.arguments, parameters, min(len(parameters), self.argument_bytes))
         template = np.frombuffer(bytes(self.code.template), np.uint8)
         memory = self.text.memory
@@ -134,10 +135,10 @@ class WaveProgram:
             "template": template.ctypes.data,
             "template_bytes": len(self.code.template),
             "threads": threads,
-            "shared": room(shared),
-            "shared_bytes": shared,
+            "shared": room(behind),
+            "shared_bytes": behind,
             "shared_state": states.ctypes.data,
-            "shared_cells": room(shared * CELL_BYTES),
+            "shared_cells": room(behind * CELL_BYTES),
             "arena": memory.address,
             "arena_bytes": memory.nbytes,
             "arena_state": memory.states,
@@ -156,8 +157,8 @@ class WaveProgram:
             raise launch_error(
                 self.name,
                 self.text.module.instructions,
-                found,
-                lambda kind, one: self._memory(one.name, found),
+                found | {"shared_bytes": shared},
+                lambda kind, one: self._memory(one.name, found | {"shared_bytes": shared}),
             )
 
     def _memory(self, name: str, words: dict[str, int]) -> str:
