@@ -73,7 +73,8 @@ def figures(computation: Computation, scale: float, seconds: float, peer: bool) 
             arrays[0][...] = blank
             returned = runs[name]()
             result = arrays[0] if form.space else returned
-            if not np.allclose(result, expected, rtol=1e-3, atol=1e-4):
+            close = np.isclose(result, expected, rtol=1e-3, atol=1e-4)
+            if close.mean() < 1 - computation.may_differ:
                 wrong.append(name)
     times = measured(runs, seconds)
     own = {name.partition(" ")[2]: t for name, t in times.items() if name.startswith("pykern")}

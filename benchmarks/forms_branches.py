@@ -365,7 +365,9 @@ def norm_program(x):
 
 # -- points of the Mandelbrot set ------------------------------------------------------------------
 
-escape = Computation("mandelbrot", lambda scale: (np.zeros((int(256 * scale), 256), np.int32),))
+escape = Computation(
+    "mandelbrot", lambda scale: (np.zeros((int(256 * scale), 256), np.int32),), may_differ=0.02
+)
 
 
 @escape.form(lambda o: o.shape)

@@ -31,6 +31,8 @@ class Computation:
     name: str
     arrays: Callable[[float], Arrays]
     forms: list[Form] = field(default_factory=list)
+    may_differ: float = 0.0
+    """The part of the results that roundings may change much: of counts until something is exceeded."""
 
     def form(
         self, space: Callable[..., Any] | None, extra: Callable[..., tuple] = lambda *_: (), peer: bool = True

@@ -76,7 +76,7 @@ class UnrollShortRows(Pass):
         lengths = list(dict.fromkeys(loop.operands[1] for loop in loops))
         if len(lengths) != 1 or not hoist(lengths[0], items):
             return changed
-        if not self._is_small(items, loops, self.length, self.twice):
+        if not self._is_small(items, loops, self.length, self.twice) or _passes_twice(loops):
             return changed
         _version(items, lengths, loops, self.length)
         return self._unroll(items, loops)
@@ -199,6 +199,18 @@ def _write_out(loop: ir.Operation, first: int, count: int) -> None:
 def _loops(items: ir.Operation) -> list[ir.Operation]:
     """The loops of the work-item over short rows, inner ones first."""
     return [loop for loop in named(items, "scf.for") if _walks_short_row(loop, items)]
+
+
+def _passes_twice(loops: list[ir.Operation]) -> bool:
+    """Whether one loop writes rows and another one reads or writes them: such rows wait in scratch where they are long,
+    which is found where nothing else touches the array."""
+    touched = [{op.operands[MEMORY_OPERAND[op.name]] for op in _memory_ops(loop)} for loop in loops]
+    written = [{op.operands[1] for op in _memory_ops(loop) if op.name == "memref.store"} for loop in loops]
+    return any(written[n] & touched[m] for n in range(len(loops)) for m in range(len(loops)) if n != m)
+
+
+def _memory_ops(loop: ir.Operation) -> list[ir.Operation]:
+    return find(loop, lambda op: op.name in MEMORY_OPERAND)
 
 
 def _walks_short_row(loop: ir.Operation, items: ir.Operation) -> bool:
