@@ -476,6 +476,13 @@ func.func @attention_of_words() attributes {kern.attention = "x"} {
 
 // -----
 
+// expected-error @below {{is a type of floats, such as f16, not i32}}
+func.func @weights_of_integers() attributes {kern.weights = i32} {
+  return
+}
+
+// -----
+
 // expected-error @below {{is an array of affine maps, not [1]}}
 func.func @maps_of_numbers() attributes {kern.maps = [1]} {
   return

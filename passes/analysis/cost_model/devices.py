@@ -46,3 +46,10 @@ MOST_UNROLLED = 16
 """Iterations of a work-item's loop over memory that are written one after the other."""
 UNROLLED_OPERATIONS = 256
 """Operations that an unrolled body has at most: what is longer needs registers that hide less than they cost."""
+ATTENTION_KEYS = 32
+"""Keys whose scores a group has in shared memory at a time."""
+ATTENTION_CELLS = 32
+"""Cells of attention's result that a work-item keeps in registers; wider results are cut into columns."""
+ATTENTION_FACTOR_ELEMENTS = 1536
+"""Elements of queries and keys, or of values, that are in shared memory at a time: with the scores less than 16 KiB
+of f32, which all devices have."""

@@ -21,8 +21,9 @@ from pykern.passes.fusion.attention.softmax import (
     powers,
     softmax,
     starts_from,
+    unwidened,
 )
-from pykern.passes.ir.elements import Operand, composed, dims, is_plain, operand, positions, through, within
+from pykern.passes.ir.elements import Operand, composed, dims, is_plain, operand, positions, within
 from pykern.passes.ir.memory import TENSOR_RESHAPES
 from pykern.passes.ir.structured import is_elementwise, loop_count, reduction_loops
 from pykern.passes.ir.values import defining
@@ -48,6 +49,8 @@ class Attention:
     count: int
     depth: int
     width: int
+    weights: ir.Type
+    """The type of what the program multiplies values with: it may be narrower than that of the sums."""
     shifted: bool
     """Whether the largest score is taken off before exp."""
 
@@ -83,12 +86,13 @@ def attention_of(op: ir.Operation) -> Attention | None:
         inside = {identity(each.owner.operation) for each in members} | {identity(op)}
         if any(_escapes(each, inside) for each in members):
             continue
-        return _described(op, found, scores, values, rank)
+        element = ir.RankedTensorType(weights.value.type).element_type
+        return _described(op, found, scores, values, element, rank)
     return None
 
 
 def _described(
-    op: ir.Operation, found: Softmax, product: ir.Operation, values: Operand, rank: int
+    op: ir.Operation, found: Softmax, product: ir.Operation, values: Operand, weights: ir.Type, rank: int
 ) -> Attention | None:
     top = found.top
     inside = _product(product)
@@ -110,8 +114,8 @@ def _described(
         {**_same(rank - 2), rank - 1: dims(rank + 1)[0], rank: dims(rank - 1)[0]},
     )
     return Attention(
-        op, top, product, through(query), through(keys), through(Operand(values.value, value_at)),
-        tuple(batches), queries, count, depth, width, found.shifted,
+        op, top, product, unwidened(query), unwidened(keys), unwidened(Operand(values.value, value_at)),
+        tuple(batches), queries, count, depth, width, weights, found.shifted,
     )  # fmt: skip
 
 

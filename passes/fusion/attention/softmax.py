@@ -81,6 +81,13 @@ def narrow(value: ir.Value) -> ir.Value:
     return op.operands[0] if op is not None and op.name == "arith.extf" else value
 
 
+def unwidened(read: Operand) -> Operand:
+    """The same elements before they were widened, transposed or reshaped."""
+    read = through(read)
+    found = single(read.value, "arith.extf")
+    return read if found is None else unwidened(found[0].seen_from(read.at))
+
+
 def starts_from(value: ir.Value, number: float) -> bool:
     """Whether a tensor is filled with a number."""
     op = made_by(value, "linalg.generic", "linalg.fill")
