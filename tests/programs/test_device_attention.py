@@ -14,7 +14,9 @@ from tests.programs import test_attention_forms as forms
 over_devices = pytest.mark.parametrize(
     "device", ["opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated"], indirect=True
 )
-SIZES = [(32, 32, 8, 8), (49, 257, 17, 31), (33, 100, 3, 5), (70, 40, 40, 1), (40, 33, 16, 130)]
+over_two = pytest.mark.parametrize("device", ["opencl:0", "cuda:emulated"], indirect=True)
+LONG = [(32, 32, 8, 8), (33, 100, 3, 5), (40, 33, 16, 130)]
+SIZES = [(49, 257, 17, 31), (70, 40, 40, 1), *(pytest.param(*size, marks=pytest.mark.slow) for size in LONG)]
 """Queries, keys, depth and width."""
 
 
@@ -35,7 +37,7 @@ def test_sizes(rng, device, queries, keys, depth, width):
     cpu.close(on(device, cpu.plain, q, k, v, 0.3), cpu.expected(q, k, v, 0.3), "float32")
 
 
-@pytest.mark.parametrize("device", ["opencl:0", "cuda:emulated"], indirect=True)
+@over_two
 @pytest.mark.parametrize("width", [64, 520])
 def test_wide_results_and_f64(rng, device, width):
     """Cut into columns where a group does not hold them all."""
@@ -44,7 +46,9 @@ def test_wide_results_and_f64(rng, device, width):
 
 
 @over_devices
-@pytest.mark.parametrize(("queries", "keys"), [(64, 64), (100, 130), (33, 333), (130, 100)])
+@pytest.mark.parametrize(
+    ("queries", "keys"), [(100, 130), pytest.param(33, 333, marks=pytest.mark.slow), (130, 100)]
+)
 def test_causal(rng, device, queries, keys):
     q, k, v = normal(rng, (1, 2, queries, 16), (1, 2, keys, 16), (1, 2, keys, 16))
     mask = np.arange(queries)[:, None] >= np.arange(keys)[None, :]
@@ -66,7 +70,7 @@ def test_windows_of_the_library(rng, device, window):
     cpu.close(have, cpu.expected(q, np.nan_to_num(k), v, 0.25, mask), "float32")
 
 
-@over_devices
+@over_two
 def test_scores_of_any_form(rng, device):
     q, k, v = normal(rng, (2, 2, 70, 16), (2, 2, 90, 16), (2, 2, 90, 16))
     bias, allowed = rng.standard_normal((70, 90)).astype(np.float32), rng.random((2, 90)) < 0.7
@@ -91,7 +95,7 @@ def test_floats_of_16_bits_are_read_and_written_as_they_are(rng, device):
     assert launches(pl.flash_attention, *(pk.spec(a.shape, pk.f16) for a in (q, k, v))) == 1
 
 
-@over_devices
+@over_two
 def test_heads_that_share_keys_and_lie_behind_the_sequence(rng, device):
     q, k, v = normal(rng, (2, 2, 4, 50, 32), (2, 2, 70, 32), (2, 2, 70, 32))
     cpu.close(
@@ -127,7 +131,7 @@ def test_special_values_stay_in_their_row(rng, device, special):
     np.testing.assert_allclose(np.nan_to_num(have), np.nan_to_num(right), atol=3e-6)
 
 
-@over_devices
+@over_two
 def test_gradients(rng, device):
     """Of the library, whose derivative keeps no scores, and of a program."""
     arrays = normal(rng, *[(1, 2, 40, 16)] * 3)

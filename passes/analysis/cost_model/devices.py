@@ -24,6 +24,8 @@ MATRIX_BAND = 8
 """Tiles of such a product that groups take one below the other before they go on to the next column."""
 MATRIX_DEPTH = 32
 """Terms of such a product that are in shared memory at a time: two instructions deep."""
+MATRIX_LOADS = 4
+"""Words that a work-item loads together where a panel is not copied."""
 FEWEST_TILED = 8
 """Rows, columns and terms from which tiles in shared memory are worth it."""
 FEWEST_GROUPS = 32
@@ -53,3 +55,11 @@ ATTENTION_CELLS = 32
 ATTENTION_FACTOR_ELEMENTS = 1536
 """Elements of queries and keys, or of values, that are in shared memory at a time: with the scores less than 16 KiB
 of f32, which all devices have."""
+MATRIX_ATTENTION_KEYS = 64
+"""Keys that a group meets at a time by instructions for small matrices: their scores take 32 registers."""
+MATRIX_ATTENTION_SUBGROUPS = 4
+"""Subgroups of such a group, where there are enough groups: each has 16 queries."""
+MATRIX_ATTENTION_DEPTH = 256
+"""Elements of a query that fit in registers, 64 of them."""
+MATRIX_ATTENTION_WIDTH = 128
+"""Columns of the result that a group keeps in registers, 64 of them. Keys and values then take 48 KiB at most."""

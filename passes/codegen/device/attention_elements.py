@@ -13,7 +13,7 @@ from mlir.dialects import arith, memref, scf
 from pykern.passes.codegen.attention_calls import FACTORS, AttentionCall
 from pykern.passes.codegen.device.kernel import Kernel
 from pykern.passes.codegen.device.points import spread
-from pykern.passes.codegen.device.product_space import added
+from pykern.passes.codegen.device.product_space import added, scaled, split
 from pykern.passes.ir.clone import clone_block
 from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import body, index_constant
@@ -26,11 +26,13 @@ AXES = (("query", "depth"), ("key", "depth"), ("width", "key"))
 class AttentionElements:
     """Made at the top of the kernel: brings everything in."""
 
-    def __init__(self, kernel: Kernel, found: AttentionCall) -> None:
+    def __init__(self, kernel: Kernel, found: AttentionCall, block: int) -> None:
+        """`block`: how many keys are met at a time."""
         self.shape, self.shifted, self.function = found.shape, found.shifted, found.score
         *given, out = [kernel.value(v) for v in found.call.operands]
         count = len(self.shape.maps) - 1
         self.arrays, self.scalars, self.out = given[:count], given[count:], out
+        self.block = block
         self.offsets = found.shape.key_offsets(found.score)
         self.batch: dict[int, ir.Value] = {}
 
@@ -44,11 +46,16 @@ class AttentionElements:
         return last == ir.AffineDimExpr.get(self.shape.dimension(AXES[factor][1]))
 
     def factor(self, n: int, line: ir.Value, term: ir.Value) -> ir.Value:
-        """An element of queries, keys or values in the type of the sums; 0 beyond the last term."""
+        """An element of queries, keys or values; 0 beyond the last term."""
         lines, terms = (self.shape.dimension(name) for name in AXES[n])
         known = arith.CmpIOp(arith.CmpIPredicate.ult, term, index_constant(self.shape.lengths[terms])).result
-        value = self.shape.widened(self._load(n, {lines: line, terms: term}))
+        value = self._load(n, {lines: line, terms: term})
         return arith.SelectOp(known, value, constant(value.type, 0)).result
+
+    def source(self, n: int, line: ir.Value, term: ir.Value) -> tuple[ir.Value, list[ir.Value]]:
+        """Where such an element lies: memory and indices."""
+        at = zip(map(self.shape.dimension, AXES[n]), (line, term), strict=True)
+        return self.arrays[n], self.shape.at(n, self.batch | dict(at))
 
     def _load(self, operand: int, at: dict[int, ir.Value]) -> ir.Value:
         """An element; the last one stands for those beyond."""
@@ -66,18 +73,18 @@ class AttentionElements:
         given = [product, *self.batch.values(), query, key, *read, *self.scalars]
         block = body(self.function)
         value = clone_block(block, dict(zip(block.arguments, given, strict=True)))[0]
+        if shape.keys % self.block == 0:
+            return value
         known = arith.CmpIOp(arith.CmpIPredicate.ult, key, index_constant(shape.keys)).result
         return arith.SelectOp(known, value, constant(value.type, float("-inf"))).result
 
-    def key_range(self, first: ir.Value, queries: int, block: int) -> tuple[ir.Value, ir.Value]:
-        """Where keys begin and end, of which some of the `queries` from `first` on may meet one; the begin is a
-        multiple of `block`."""
+    def key_range(self, first: ir.Value, queries: int) -> tuple[ir.Value, ir.Value]:
+        """Where keys begin and end, of which some of the `queries` from `first` on may meet one; the begin is that of
+        a block."""
         begin, end = index_constant(0), index_constant(self.shape.keys)
         if self.offsets.first is not None:
             low = arith.MaxSIOp(added(first, self.offsets.first), begin).result
-            begin = arith.MulIOp(
-                arith.DivUIOp(low, index_constant(block)).result, index_constant(block)
-            ).result
+            begin = scaled(split(low, self.block)[0], self.block)
         if self.offsets.last is not None:
             after = arith.MaxSIOp(added(first, queries + self.offsets.last), index_constant(0)).result
             end = arith.MinSIOp(after, end).result

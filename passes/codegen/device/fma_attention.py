@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import arith, memref, scf
-from mlir.dialects import math as math_dialect
 
 from pykern.dialect.index_space import GroupIdOp, LocalIdOp
 from pykern.dialect.memory import BarrierOp, SharedOp
@@ -34,6 +33,7 @@ from pykern.passes.analysis.reductions import add_fastmath
 from pykern.passes.codegen.attention_calls import AttentionShape
 from pykern.passes.codegen.device.attention_elements import KEYS, QUERY, VALUES, AttentionElements
 from pykern.passes.codegen.device.product_space import added, scaled, split
+from pykern.passes.codegen.device.running_softmax import larger, power, subtracted
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import When
 from pykern.passes.kernels import index_constant
@@ -107,7 +107,7 @@ class FmaAttention:
         # the last queries first: they have most keys where later ones are masked
         block = arith.SubIOp(index_constant(blocks - 1), GroupIdOp.create(1)).result
         self.first, self.panel = scaled(block, tile.queries), scaled(panel, tile.columns)
-        begin, end = elements.key_range(self.first, tile.queries, ATTENTION_KEYS)
+        begin, end = elements.key_range(self.first, tile.queries)
         nothing = constant(self.element, 0)
         held = [constant(self.element, float("-inf")), nothing, *[nothing] * (tile.rows * tile.across)]
         loop = scf.ForOp(begin, end, index_constant(ATTENTION_KEYS), held)
@@ -189,11 +189,13 @@ class FmaAttention:
             if (part + 1) * self.tile.items > lines * terms:
                 inside = arith.CmpIOp(arith.CmpIPredicate.ult, cell, index_constant(lines * terms)).result
                 with When(inside):
-                    value = self.elements.factor(n, added(origin, line), added(begin, term))
-                    memref.StoreOp(value, self.factors, [place])
+                    self._fetch_one(n, added(origin, line), added(begin, term), place)
             else:
-                value = self.elements.factor(n, added(origin, line), added(begin, term))
-                memref.StoreOp(value, self.factors, [place])
+                self._fetch_one(n, added(origin, line), added(begin, term), place)
+
+    def _fetch_one(self, n: int, line: ir.Value, term: ir.Value, place: ir.Value) -> None:
+        value = self.shape.widened(self.elements.factor(n, line, term))
+        memref.StoreOp(value, self.factors, [place])
 
     def _factor(self, at: int, lines: int, line: ir.Value, term: ir.Value) -> ir.Value:
         """What `_fetch` has put there."""
@@ -234,11 +236,9 @@ class FmaAttention:
         for step in range(ATTENTION_KEYS // self.tile.row_items):
             at = self._score_at(self.own_row, added(self.part, step * self.tile.row_items))
             score = memref.LoadOp(self.scores, [at]).result
-            if base is not None:
-                score = arith.SubFOp(score, base).result
-            power = math_dialect.ExpOp(score).result
-            memref.StoreOp(power, self.scores, [at])
-            total = arith.AddFOp(total, power).result
+            weight = power(score, base)
+            memref.StoreOp(weight, self.scores, [at])
+            total = arith.AddFOp(total, weight).result
         BarrierOp.create()
         return top, total
 
@@ -247,15 +247,11 @@ class FmaAttention:
         find = scf.ForOp(index_constant(0), index_constant(ATTENTION_KEYS), index_constant(1), [top])
         with ir.InsertionPoint(find.body):
             at = self._score_at(self.own_row, find.induction_variable)
-            score, largest = memref.LoadOp(self.scores, [at]).result, find.inner_iter_args[0]
-            # a NaN is passed over: it comes into the sum
-            is_larger = arith.CmpFOp(arith.CmpFPredicate.OGT, score, largest).result
-            scf.YieldOp([arith.SelectOp(is_larger, score, largest).result])
+            score = memref.LoadOp(self.scores, [at]).result
+            scf.YieldOp([larger(score, find.inner_iter_args[0])])
         found = find.results[0]
-        low, nothing = constant(self.element, float("-inf")), constant(self.element, 0)
-        is_low = arith.CmpFOp(arith.CmpFPredicate.OEQ, found, low).result
-        base = arith.SelectOp(is_low, nothing, found).result
-        return found, base, math_dialect.ExpOp(arith.SubFOp(top, base).result).result
+        base = subtracted(found)
+        return found, base, power(top, base)
 
     def _finish(self, top: ir.Value, total: ir.Value, *cells: ir.Value) -> None:
         """Sums of rows by way of shared memory, then the results."""

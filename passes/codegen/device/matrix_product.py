@@ -26,7 +26,7 @@ from pykern.dialect.matrices import (
 from pykern.dialect.memory import BarrierOp
 from pykern.passes.analysis.cost_model.devices import MATRIX_BAND, MATRIX_DEPTH
 from pykern.passes.codegen.device.matrix_layout import MatrixTile, PanelLayout
-from pykern.passes.codegen.device.matrix_panel import Panel
+from pykern.passes.codegen.device.matrix_panel import Panel, PanelSource
 from pykern.passes.codegen.device.product_space import ProductElements, added, scaled, split
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.structured import element_types
@@ -52,8 +52,14 @@ class MatrixProduct:
         self.element = element_types(elements.points.operands)[0]
         self.steps = -(-self.product.count(self.product.terms) // MATRIX_DEPTH)
         self.copies, self.slots = any(tile.copied), min(tile.slots, self.steps + 1)
-        layouts = [PanelLayout(tile.side, self.product.lies_by_terms(n)) for n in (0, 1)]
-        self.panels = [Panel(elements, n, layout, tile, self.slots) for n, layout in enumerate(layouts)]
+        self.panels = [self._panel(n) for n in (0, 1)]
+
+    def _panel(self, n: int) -> Panel:
+        product, tile = self.product, self.tile
+        lines, terms = (product.count(g) for g in ((product.rows, product.columns)[n], product.terms))
+        source = PanelSource(self.elements, n, lines, terms, is_left=n == 0)
+        layout = PanelLayout(tile.side, product.lies_by_terms(n))
+        return Panel(source, layout, tile.items, tile.copied[n], self.slots)
 
     def emit(self) -> None:
         tile = self.tile

@@ -12,7 +12,7 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.framework import Pass
-from pykern.passes.fusion.attention.softmax import reduced, single, starts_from
+from pykern.passes.fusion.attention.softmax import reduced, single, starts_from, unconverted
 from pykern.passes.ir.elements import Operand, dims, through
 from pykern.passes.ir.memory import TENSOR_RESHAPES
 from pykern.passes.ir.structured import indexing_maps
@@ -105,7 +105,7 @@ def _is_scale_of(scale: Operand, total: Operand) -> bool:
 
 def _difference(power: Operand) -> tuple[Operand, Operand] | None:
     """`a` and `b` of `exp(a - b)`."""
-    power = through(power)
+    power = unconverted(power)[0]
     inner = single(power.value, "math.exp")
     difference = None if inner is None else single(through(inner[0]).value, "arith.subf")
     if inner is None or difference is None:

@@ -21,6 +21,7 @@ from pykern.passes.fusion.attention.softmax import (
     powers,
     softmax,
     starts_from,
+    unconverted,
     unwidened,
 )
 from pykern.passes.ir.elements import Operand, composed, dims, is_plain, operand, positions, within
@@ -76,17 +77,20 @@ def attention_of(op: ir.Operation) -> Attention | None:
     for weights, values in (outside, outside[::-1]):
         if weights.at != dims(*range(rank - 1), rank) or not _is_matrix(values, rank, rank - 1, rank - 2):
             continue
-        found = softmax(weights.value, rank) if total is None else powers(weights.value, total, rank)
+        exact, converted = unconverted(weights)  # they may be rounded before they are multiplied
+        if exact.at != weights.at:
+            continue
+        found = softmax(exact.value, rank) if total is None else powers(exact.value, total, rank)
         if found is None:
             continue
-        members = [*found.members, *between]
+        members = [*found.members, *converted, *between]
         scores = _scores(found.top, rank, members)
         if scores is None:
             continue
         inside = {identity(each.owner.operation) for each in members} | {identity(op)}
         if any(_escapes(each, inside) for each in members):
             continue
-        element = ir.RankedTensorType(weights.value.type).element_type
+        element = ir.RankedTensorType(unwidened(weights).value.type).element_type
         return _described(op, found, scores, values, element, rank)
     return None
 
