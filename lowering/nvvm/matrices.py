@@ -8,10 +8,9 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import llvm
 
+from pykern.dialect.matrices import BYTES
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named, replace
-
-_SUMS = "!llvm.struct<(f32, f32, f32, f32)>"
 
 
 @dataclass(frozen=True)
@@ -31,26 +30,29 @@ class LowerMatrices(Pass):
 
 
 def _multiplied(op: ir.Operation) -> list[ir.Value]:
-    element, operands = op.opview.element, list(op.operands)
+    (left, right), operands = op.opview.types, list(op.operands)
     factors, sums = operands[:6], operands[6:]
-    if element == "f16":
+    kind, extra, depth = sums[0].type, {}, 16
+    if left in BYTES:
+        extra, depth = {"intOverflowBehavior": ir.Attribute.parse("#nvvm.mma_int_overflow<wrapped>")}, 32
+    if left == "f16":
         pair = ir.VectorType.get([2], ir.F16Type.get())
         factors = [llvm.BitcastOp(pair, word).result for word in factors]
     made = ir.Operation.create(
         "nvvm.mma.sync",
-        results=[ir.Type.parse(_SUMS)],
+        results=[ir.Type.parse(f"!llvm.struct<({', '.join([str(kind)] * 4)})>")],
         operands=[*factors, *sums],
         attributes={
             "layoutA": ir.Attribute.parse("#nvvm.mma_layout<row>"),
             "layoutB": ir.Attribute.parse("#nvvm.mma_layout<col>"),
-            "multiplicandAPtxType": ir.Attribute.parse(f"#nvvm.mma_type<{element}>"),
-            "multiplicandBPtxType": ir.Attribute.parse(f"#nvvm.mma_type<{element}>"),
+            "multiplicandAPtxType": ir.Attribute.parse(f"#nvvm.mma_type<{left}>"),
+            "multiplicandBPtxType": ir.Attribute.parse(f"#nvvm.mma_type<{right}>"),
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([4, 2, 4]),
-            "shape": ir.Attribute.parse("#nvvm.shape<m = 16, n = 8, k = 16>"),
+            "shape": ir.Attribute.parse(f"#nvvm.shape<m = 16, n = 8, k = {depth}>"),
+            **extra,
         },
     ).result
-    f32 = ir.F32Type.get()
-    return [llvm.ExtractValueOp(f32, made, ir.DenseI64ArrayAttr.get([n])).result for n in range(4)]
+    return [llvm.ExtractValueOp(kind, made, ir.DenseI64ArrayAttr.get([n])).result for n in range(4)]
 
 
 def _committed(op: ir.Operation) -> list[ir.Value]:

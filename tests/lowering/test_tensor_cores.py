@@ -104,3 +104,25 @@ def test_attention_whose_elements_are_loaded_stays_in_registers(depth):
     ptx = attention.lower(*[pk.spec((32, 1001, depth), pk.f16)] * 3, target="nvvm:sm_80").as_text("ptx")
     code = assemble(ptx, "sm_80")
     assert code.spill_stores == code.spill_loads == code.stack == 0
+
+
+@pk.kernel
+def byte_product(c, a, b):
+    i, j = pk.tile()
+    total = pk.zeros((i, j), pk.i32)
+    for k in pk.tiles(a.shape[1]):
+        total += a[i, k] @ b[j, k].T
+    c[i, j] = total
+
+
+@pytest.mark.parametrize("dtype", [pk.i8, pk.u8], ids=["i8", "u8"])
+@pytest.mark.parametrize(("size", "counts"), [(512, (16, 8, 4)), (1024, (64, 16, 8))])
+def test_bytes_are_copied_ahead_where_they_lie_by_terms(size, counts, dtype):
+    """As products of 16-bit floats, with twice as many terms in an instruction."""
+    specs = [pk.spec((size, size), t) for t in (pk.i32, dtype, dtype)]
+    ptx = byte_product.lower(*specs, ndrange=(size, size), target="nvvm:sm_80+aligned+small").as_text("ptx")
+    loop, name = inner_loop(ptx), {"i8": "s8", "u8": "u8"}[str(dtype)]
+    assert f"m16n8k32.row.col.s32.{name}.{name}.s32" in loop
+    assert tuple(loop.count(each) for each in ("mma.sync", "ldmatrix", "cp.async.cg")) == counts
+    code = assemble(ptx, "sm_80")
+    assert code.spill_stores == code.spill_loads == code.stack == 0

@@ -20,7 +20,7 @@ LAYOUTS = [
     for lines, by_terms in itertools.product([side for side, _, _ in MATRIX_TILES], (False, True))
 ]
 ATTENTION = [
-    PanelLayout(lines, by_terms, terms)
+    PanelLayout(lines, by_terms, terms // 2)
     for (lines, terms), by_terms in itertools.product(
         [(MATRIX_ATTENTION_KEYS, depth) for depth in (16, 48, 80, 128, 256)] + [(80, MATRIX_ATTENTION_KEYS)],
         (False, True),
@@ -73,6 +73,6 @@ def test_slots_fit_in_what_code_may_ask_for(side, copied):
 
 
 def test_keys_and_values_of_attention_fit_too():
-    keys = PanelLayout(MATRIX_ATTENTION_KEYS, True, MATRIX_ATTENTION_DEPTH)
-    values = PanelLayout(MATRIX_ATTENTION_WIDTH, False, MATRIX_ATTENTION_KEYS)
+    keys = PanelLayout(MATRIX_ATTENTION_KEYS, True, MATRIX_ATTENTION_DEPTH // 2)
+    values = PanelLayout(MATRIX_ATTENTION_WIDTH, False, MATRIX_ATTENTION_KEYS // 2)
     assert (keys.words + values.words) * 4 <= 48 * 1024

@@ -212,3 +212,63 @@ def test_sums_go_on_from_what_is_there(rng, device):
 
     have = more(*(pk.asarray(v.copy(), device=device) for v in (c, a, b))).numpy()
     np.testing.assert_allclose(have, c + np.matmul(*wide(a, b)), rtol=0, atol=1e-4)
+
+
+@pk.kernel
+def byte_tiles(c, a, b):
+    i, j = pk.tile()
+    total = pk.zeros((i, j), pk.i32)
+    for k in pk.tiles(a.shape[1]):
+        total += a[i, k] @ b[k, j]
+    c[i, j] = total * 2 - 1
+
+
+@pk.kernel
+def byte_loops(c, a, b):
+    """Its right factor is transposed: bytes are side by side in both."""
+    i, j = pk.index()
+    total = pk.i32(0)
+    for k in range(a.shape[1]):
+        total += pk.i32(a[i, k]) * pk.i32(b[j, k])
+    c[i, j] = total
+
+
+@pk.jit
+def byte_launched(c, a, b):
+    byte_loops(c, a, b, ndrange=c.shape)
+
+
+def byte_factors(rng, kinds, m, n, k):
+    limits = [np.iinfo(kind) for kind in kinds]
+    shapes = (m, k), (k, n)
+    return [
+        rng.integers(limit.min, limit.max, shape, kind, endpoint=True)
+        for kind, limit, shape in zip(kinds, limits, shapes, strict=True)
+    ]
+
+
+@over_gpus
+@pytest.mark.sweep("kinds", "device")
+@pytest.mark.parametrize(
+    ("m", "n", "k"), [(33, 17, 19), (72, 144, 208), pytest.param(130, 257, 70, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("kinds", [(np.int8, np.int8), (np.uint8, np.uint8), (np.int8, np.uint8)], ids=str)
+def test_products_of_bytes_are_exact(rng, device, kinds, m, n, k):
+    """Sums wrap in i32; in tiles both factors are of one type."""
+    a, b = byte_factors(rng, kinds, m, n, k)
+    want = a.astype(np.int64) @ b
+    c = pk.asarray(np.zeros((m, n), np.int32), device=device)
+    byte_launched(c, pk.asarray(a, device=device), pk.asarray(np.ascontiguousarray(b.T), device=device))
+    np.testing.assert_array_equal(c.numpy(), want)
+    assert "mma.sync" in byte_launched.lower(c.numpy(), a, b.T.copy(), target="nvvm:sm_80").as_text("ptx")
+    if kinds[0] is kinds[1]:
+        byte_tiles(c, pk.asarray(a, device=device), pk.asarray(b, device=device), ndrange=(m, n))
+        np.testing.assert_array_equal(c.numpy(), 2 * want - 1)
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+def test_sums_of_bytes_wrap(device):
+    a, b = np.full((8, 140000), -128, np.int8), np.full((140000, 8), -128, np.int8)
+    c = pk.asarray(np.zeros((8, 8), np.int32), device=device)
+    byte_launched(c, pk.asarray(a, device=device), pk.asarray(b.T.copy(), device=device))
+    np.testing.assert_array_equal(c.numpy(), np.full((8, 8), (140000 << 14) - (1 << 32)))

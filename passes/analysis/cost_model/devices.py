@@ -22,8 +22,8 @@ enough groups, else the last. Then subgroups along both, and how many slots fact
 most: where both factors are copied, and where work-items load elements, for which they need registers."""
 MATRIX_BAND = 8
 """Tiles of such a product that groups take one below the other before they go on to the next column."""
-MATRIX_DEPTH = 32
-"""Terms of such a product that are in shared memory at a time: two instructions deep."""
+MATRIX_WORDS = 16
+"""Words of terms of such a product that are in shared memory at a time: two instructions deep."""
 MATRIX_LOADS = 4
 """Words that a work-item loads together where a panel is not copied."""
 FEWEST_TILED = 8

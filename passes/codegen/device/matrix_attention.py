@@ -18,11 +18,11 @@ from pykern.dialect.collectives import SubgroupShuffleOp
 from pykern.dialect.index_space import GroupIdOp, LocalIdOp
 from pykern.dialect.matrices import (
     COLUMNS,
-    FACTOR_TYPES,
+    FLOATS,
     LANES,
     QUAD,
     ROWS,
-    TERMS,
+    WORDS,
     CommitCopiesOp,
     MultiplyMatricesOp,
     WaitCopiesOp,
@@ -38,24 +38,27 @@ from pykern.passes.analysis.cost_model.devices import (
 )
 from pykern.passes.codegen.attention_calls import AttentionCall, AttentionShape
 from pykern.passes.codegen.device.attention_elements import KEYS, QUERY, VALUES, AttentionElements
-from pykern.passes.codegen.device.matrix_layout import CHUNK, PanelLayout
+from pykern.passes.codegen.device.matrix_layout import CHUNK_BYTES, PanelLayout
 from pykern.passes.codegen.device.matrix_panel import Panel, PanelSource, packed
 from pykern.passes.codegen.device.product_space import added, scaled, split
 from pykern.passes.codegen.device.running_softmax import larger, power, subtracted
 from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import index_constant
 
+_TERMS = 2 * WORDS
+"""Of an instruction."""
+
 
 def why_not_attention(found: AttentionCall, unit: str) -> str | None:
     """Why attention is not computed by such instructions; None where it is."""
     query, keys, values = (str(ir.MemRefType(v.type).element_type) for v in list(found.call.operands)[:3])
-    if query not in FACTOR_TYPES or query != keys:
-        return f"queries and keys are {query} and {keys}, and f16 or bf16 would be rounded"
-    if values not in FACTOR_TYPES or str(found.weights) != values:
-        return f"values are {values} and their weights {found.weights}, and f16 or bf16 would be rounded"
+    if query not in FLOATS or query != keys:
+        return f"queries and keys are {query} and {keys}; they multiply two of f16 or two of bf16"
+    if values not in FLOATS or str(found.weights) != values:
+        return f"values are {values}, their weights {found.weights}; they multiply two of f16 or two of bf16"
     if found.shape.depth > MATRIX_ATTENTION_DEPTH:
         return f"queries of {found.shape.depth} elements do not fit in registers"
-    return None if unit else "this target has none for 16-bit floats"
+    return None if unit else "this target has none"
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ class MatrixAttentionTile:
     @property
     def depth(self) -> int:
         """Terms of the first product, in whole instructions."""
-        return -(-self.shape.depth // TERMS) * TERMS
+        return -(-self.shape.depth // _TERMS) * _TERMS
 
     @property
     def columns(self) -> int:
@@ -108,10 +111,10 @@ def _copies_chunks(found: AttentionCall, n: int, aligned: bool) -> bool:
     fastest = list(at.results)[-1]
     if not (aligned and is_aligned(array)) or last != 1 or not isinstance(fastest, ir.AffineDimExpr):
         return False
-    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
-    whole = found.shape.lengths[fastest.position] % CHUNK == 0
+    dynamic, chunk = ir.ShapedType.get_dynamic_stride_or_offset(), CHUNK_BYTES // 2
+    whole = found.shape.lengths[fastest.position] % chunk == 0
     lines = fastest.position >= len(found.shape.batches)
-    return lines and whole and all(s != dynamic and s % CHUNK == 0 for s in others)
+    return lines and whole and all(s != dynamic and s % chunk == 0 for s in others)
 
 
 class MatrixAttention:
@@ -122,14 +125,16 @@ class MatrixAttention:
         self.types = [ir.MemRefType(elements.arrays[n].type).element_type for n in (KEYS, VALUES)]
         self.copies = any(tile.copied)
         block = MATRIX_ATTENTION_KEYS
-        self.keys = self._panel(KEYS, PanelLayout(block, elements.lies_by_terms(KEYS), tile.depth))
-        self.values = self._panel(VALUES, PanelLayout(tile.columns, elements.lies_by_terms(VALUES), block))
+        self.keys = self._panel(KEYS, PanelLayout(block, elements.lies_by_terms(KEYS), tile.depth // 2))
+        self.values = self._panel(
+            VALUES, PanelLayout(tile.columns, elements.lies_by_terms(VALUES), block // 2)
+        )
 
     def _panel(self, n: int, layout: PanelLayout) -> Panel:
         lines, terms = (
             (self.shape.keys, self.shape.depth) if n == KEYS else (self.shape.width, self.shape.keys)
         )
-        source = PanelSource(self.elements, n, lines, terms, is_left=False)
+        source = PanelSource(self.elements, n, lines, terms, False, layout.by_terms)
         return Panel(source, layout, self.tile.items, self.tile.copied[n - 1], 1)
 
     def emit(self, blocks: int) -> None:
@@ -146,7 +151,7 @@ class MatrixAttention:
         self.origin = scaled(panel, tile.columns)
         self.keys.prepare(number, zero, zero)
         self.values.prepare(number, self.origin, zero)
-        queries = [self._queries(term) for term in range(0, tile.depth, TERMS)]
+        queries = [self._queries(term) for term in range(0, tile.depth, _TERMS)]
         begin, end = elements.key_range(first, tile.queries)
         self._fetch_keys(begin)
         nothing = constant(self.shape.element, 0)
@@ -190,8 +195,8 @@ class MatrixAttention:
         words = []
         for word in range(QUAD):
             row = added(self.row, word % 2 * (ROWS // 2))
-            at = added(self.column, term + word // 2 * (TERMS // 2))
-            words.append(packed(*(self.elements.factor(QUERY, row, added(at, n)) for n in (0, 1))))
+            at = added(self.column, term + word // 2 * (_TERMS // 2))
+            words.append(packed([self.elements.factor(QUERY, row, added(at, n)) for n in (0, 1)]))
         return words
 
     def _scores(self, queries: list[list[ir.Value]], key: ir.Value) -> list[list[ir.Value]]:
@@ -200,7 +205,7 @@ class MatrixAttention:
         sums = [[constant(self.shape.element, 0)] * QUAD for _ in range(MATRIX_ATTENTION_KEYS // COLUMNS)]
         for step, query in enumerate(queries):
             for line in range(0, MATRIX_ATTENTION_KEYS, 2 * COLUMNS):
-                pair = self.keys.load(zero, line, step * TERMS)
+                pair = self.keys.load(zero, line, step * _TERMS)
                 _multiply(query, pair, sums, line // COLUMNS, self.types[0])
         return [
             [
@@ -217,7 +222,7 @@ class MatrixAttention:
         if shrinks:
             held = [arith.MulFOp(v, shrinks[n % QUAD // 2]).result for n, v in enumerate(held)]
         sums = [held[n : n + QUAD] for n in range(0, len(held), QUAD)]
-        for term in range(0, MATRIX_ATTENTION_KEYS, TERMS):
+        for term in range(0, MATRIX_ATTENTION_KEYS, _TERMS):
             fours = powers[term // COLUMNS : term // COLUMNS + 2]
             left = [_rounded(four[at : at + 2], self.types[1]) for four in fours for at in (0, 2)]
             for line in range(0, self.tile.columns, 2 * COLUMNS):
@@ -285,9 +290,11 @@ def _multiply(
     """Add the products with two fragments to the sums from `at` on."""
     for half in (0, 1):
         right = pair[2 * half : 2 * half + 2]
-        sums[at + half] = MultiplyMatricesOp.create(left, right, sums[at + half], element)
+        sums[at + half] = MultiplyMatricesOp.create(
+            left, right, sums[at + half], (str(element), str(element))
+        )
 
 
 def _rounded(two: list[ir.Value], element: ir.Type) -> ir.Value:
     """Two floats of 32 bits as a word of 16-bit floats."""
-    return packed(*(arith.TruncFOp(element, v).result for v in two))
+    return packed([arith.TruncFOp(element, v).result for v in two])

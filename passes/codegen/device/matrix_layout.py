@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pykern.dialect.matrices import LANES
-from pykern.passes.analysis.cost_model.devices import MATRIX_DEPTH, MATRIX_TILES
+from pykern.passes.analysis.cost_model.devices import MATRIX_TILES, MATRIX_WORDS
 
-CHUNK_WORDS, CHUNK = LANES // 8, LANES // 4
-"""Words of a chunk, and its elements of 16 bits. Eight chunks take all banks."""
+CHUNK_WORDS, CHUNK_BYTES = LANES // 8, LANES // 2
+"""Words and bytes of a chunk. Eight chunks take all banks."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,19 @@ class PanelLayout:
     lines: int
     by_terms: bool
     """Whether terms are side by side; else the lines are."""
-    terms: int = MATRIX_DEPTH
+    words_of_terms: int = MATRIX_WORDS
+    """Words of a line."""
+    packed: int = 2
+    """Elements in a word."""
+
+    @property
+    def terms(self) -> int:
+        return self.words_of_terms * self.packed
+
+    @property
+    def chunk(self) -> int:
+        """Elements of a chunk."""
+        return CHUNK_WORDS * self.packed
 
     @property
     def outer(self) -> int:
@@ -68,7 +80,7 @@ class PanelLayout:
     @property
     def filled_words(self) -> int:
         """Words of a row that there are elements for."""
-        return (self.terms if self.by_terms else self.lines) // 2
+        return (self.terms if self.by_terms else self.lines) // self.packed
 
     @property
     def row_chunks(self) -> int:

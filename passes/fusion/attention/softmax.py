@@ -98,9 +98,10 @@ def starts_from(value: ir.Value, number: float) -> bool:
 
 def _constant(value: ir.Value) -> float | None:
     op = made_by(value, "arith.constant")
-    if op is None or not isinstance(value.type, ir.FloatType):
+    if op is None or not isinstance(value.type, ir.FloatType | ir.IntegerType):
         return None
-    return ir.FloatAttr(op.attributes["value"]).value
+    kind = ir.FloatAttr if isinstance(value.type, ir.FloatType) else ir.IntegerAttr
+    return kind(op.attributes["value"]).value
 
 
 def unconverted(read: Operand) -> tuple[Operand, list[ir.Value]]:
