@@ -155,6 +155,17 @@ def _matrices(rng: np.random.Generator, n: int) -> Iterator[Workload]:
             flops=16 * 2 * n**2 * 64, tolerance=4e-3 if dtype == np.float16 else 1e-5,
         )  # fmt: skip
 
+    a, b = _random(rng, 128, 16 * n).astype(np.float16), _random(rng, 16 * n, 128).astype(np.float16)
+    yield Workload(
+        "product of tiles, float16, many terms", k.tile_product, (np.zeros((128, 128), np.float32), a, b), (128, 128),
+        lambda a=a, b=b: a.astype(np.float64) @ b, 2 * a.nbytes, flops=2 * 128 * 128 * 16 * n, tolerance=1e-4,
+    )  # fmt: skip
+    x, y = (rng.integers(-128, 128, (n, n), np.int8) for _ in range(2))
+    yield Workload(
+        "product of tiles, int8", k.tile_product, (np.zeros((n, n), np.int32), x, y), (n, n),
+        lambda x=x, y=y: x.astype(np.float64) @ y, 2 * x.nbytes + 4 * n * n, flops=2 * n**3,
+    )  # fmt: skip
+
 
 def _attention(q: np.ndarray, keys: np.ndarray, v: np.ndarray) -> np.ndarray:
     found = []

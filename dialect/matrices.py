@@ -10,6 +10,8 @@ from pykern.dialect.base import KernOp, kern_op
 
 FLOATS, BYTES = ("f16", "bf16"), ("s8", "u8")
 """Types of factors: products of floats are summed in f32, those of bytes in i32."""
+PACKED = {"f16": 2, "bf16": 2, "s8": 4, "u8": 4}
+"""Elements in a word."""
 LANES, ROWS, COLUMNS, WORDS = 32, 16, 8, 8
 """Lanes of a subgroup; rows and columns of a product, and words of 32 bits with the terms of one of them."""
 QUAD = 4

@@ -272,3 +272,47 @@ def test_sums_of_bytes_wrap(device):
     c = pk.asarray(np.zeros((8, 8), np.int32), device=device)
     byte_launched(c, pk.asarray(a, device=device), pk.asarray(b.T.copy(), device=device))
     np.testing.assert_array_equal(c.numpy(), np.full((8, 8), (140000 << 14) - (1 << 32)))
+
+
+def relu_layer(a, b, bias):
+    return pk.maximum(a @ b + bias, 0)
+
+
+def with_prologue(a, b, bias):
+    return (a * 2) @ b + bias
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@pytest.mark.parametrize(
+    ("batches", "m", "n", "k"), [(1, 40, 36, 1000), pytest.param(3, 20, 24, 1104, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("function", [relu_layer, with_prologue], ids=lambda f: f.__name__)
+def test_many_terms_of_few_cells_are_summed_in_parts(rng, device, function, batches, m, n, k):
+    """The last part may be shorter, and the parts are added up by a kernel of their own."""
+    a, b = (rng.standard_normal((batches, *s)).astype(np.float16) * np.float16(0.1) for s in ((m, k), (k, n)))
+    bias = rng.standard_normal(n).astype(np.float16)
+    program = pk.jit(function)
+    lowered = program.lower(a, b, bias, target="nvvm:sm_80")
+    assert any("its terms are summed in" in remark.text for remark in lowered.remarks)
+    have = program(*(pk.asarray(v, device=device) for v in (a, b, bias))).numpy()
+    left, right, wide_bias = wide(a, b, bias)
+    want = np.maximum(left @ right + wide_bias, 0) if function is relu_layer else 2 * left @ right + wide_bias
+    np.testing.assert_allclose(have, want, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+def test_parts_go_on_from_what_is_there_and_give_the_same_bits(rng, device):
+    a, b = factors(rng, 33, 35, 1200, np.float16)
+    c = rng.standard_normal((33, 35)).astype(np.float32)
+
+    @pk.jit
+    def more(c, a, b):
+        c += a.astype(pk.f32) @ b.astype(pk.f32)
+        return c
+
+    first, second = (
+        more(*(pk.asarray(v.copy(), device=device) for v in (c, a, b))).numpy() for _ in range(2)
+    )
+    left, right = wide(a, b)
+    assert (np.abs(first - (c + left @ right)) <= bound(left, right) + 1e-6).all()
+    np.testing.assert_array_equal(first, second)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pykern.dialect.matrices import LANES
+from pykern.dialect.matrices import LANES, PACKED
 from pykern.passes.analysis.cost_model.devices import MATRIX_TILES, MATRIX_WORDS
 
 CHUNK_WORDS, CHUNK_BYTES = LANES // 8, LANES // 2
@@ -60,7 +60,7 @@ class PanelLayout:
     """Whether terms are side by side; else the lines are."""
     words_of_terms: int = MATRIX_WORDS
     """Words of a line."""
-    packed: int = 2
+    packed: int = PACKED["f16"]
     """Elements in a word."""
 
     @property

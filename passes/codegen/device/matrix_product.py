@@ -8,6 +8,8 @@ are zeros. Sums stay in registers, in f32, until they are stored. Which lane hol
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from mlir import ir
 from mlir.dialects import arith, scf
 
@@ -17,6 +19,7 @@ from pykern.dialect.matrices import (
     COLUMNS,
     FLOATS,
     LANES,
+    PACKED,
     QUAD,
     ROWS,
     WORDS,
@@ -28,7 +31,7 @@ from pykern.dialect.memory import BarrierOp
 from pykern.passes.analysis.cost_model.devices import MATRIX_BAND, MATRIX_WORDS
 from pykern.passes.codegen.device.matrix_layout import MatrixTile, PanelLayout
 from pykern.passes.codegen.device.matrix_panel import Panel, PanelSource
-from pykern.passes.codegen.device.product_space import ProductElements, added, scaled, split
+from pykern.passes.codegen.device.product_space import ProductElements, ProductSpace, added, scaled, split
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.structured import element_types
 from pykern.passes.kernels import body, index_constant
@@ -61,17 +64,33 @@ def _byte(value: ir.Value) -> str | None:
     return {"arith.extsi": BYTES[0], "arith.extui": BYTES[1]}.get(uses[0].name)
 
 
+@dataclass(frozen=True)
+class TermParts:
+    """Groups that have the same cells, each with a part of the terms: `memory` holds `count` sums of each cell."""
+
+    count: int
+    memory: ir.Value
+
+
+def steps_of(product: ProductSpace) -> int:
+    """How often such a kernel fetches terms."""
+    types = factor_types(product.space.op)
+    assert types is not None, "`why_not` has asked"
+    return -(-product.count(product.terms) // (MATRIX_WORDS * PACKED[types[0]]))
+
+
 class MatrixProduct:
     """The kernel."""
 
-    def __init__(self, elements: ProductElements, tile: MatrixTile) -> None:
+    def __init__(self, elements: ProductElements, tile: MatrixTile, parts: TermParts | None = None) -> None:
+        self.parts = parts
         self.elements, self.product, self.tile = elements, elements.product, tile
         self.fragments = tile.own_rows // ROWS, tile.own_columns // COLUMNS
         types = factor_types(self.product.space.op)
         assert types is not None, "`why_not` has asked"
-        self.types, self.packed = types, 4 if types[0] in BYTES else 2
+        self.types, self.packed = types, PACKED[types[0]]
         self.depth = MATRIX_WORDS * self.packed
-        self.steps = -(-self.product.count(self.product.terms) // self.depth)
+        self.steps = -(-steps_of(self.product) // (1 if parts is None else parts.count))
         self.copies, self.slots = any(tile.copied), min(tile.slots, self.steps + 1)
         self.panels = [self._panel(n) for n in (0, 1)]
 
@@ -86,8 +105,13 @@ class MatrixProduct:
 
     def emit(self) -> None:
         tile = self.tile
-        number = LocalIdOp.create(2)
-        self.elements.place(self.product.batch, GlobalIdOp.create(0))
+        number, batch = LocalIdOp.create(2), GlobalIdOp.create(0)
+        self.begin = index_constant(0)
+        if self.parts is not None:
+            self.memory = self.elements.kernel.value(self.parts.memory)
+            batch, self.part = split(batch, self.parts.count)
+            self.begin = scaled(self.part, self.steps * self.depth)
+        self.elements.place(self.product.batch, batch)
         origins = [scaled(place, tile.side) for place in self._place()]
         subgroup, lane = split(number, LANES)
         down, across = split(subgroup, tile.column_subgroups)
@@ -142,7 +166,7 @@ class MatrixProduct:
         return list(loop.results)[1:]
 
     def _begin(self, slot: ir.Value, term: ir.Value) -> list[list[ir.Value]]:
-        begun = [panel.begin(slot, term) for panel in self.panels]
+        begun = [panel.begin(slot, added(self.begin, term)) for panel in self.panels]
         if self.copies:
             CommitCopiesOp.create()
         return begun
@@ -176,7 +200,10 @@ class MatrixProduct:
             along = added(column, fragment % across * COLUMNS + cell % 2)
             branch = scf.IfOp(self.elements.inside(at, along))
             with ir.InsertionPoint(branch.then_block):
-                self.elements.finish(at, along, value)
+                if self.parts is None:
+                    self.elements.finish(at, along, value)
+                else:
+                    self.elements.keep(at, along, value, self.memory, self.part)
                 scf.YieldOp([])
 
 
