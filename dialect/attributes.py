@@ -176,6 +176,8 @@ LENGTHS = _declared("lengths", lengths(0), FUNCTION,
     "Batches, queries, keys, depth and width of attention, where they are known.")
 WEIGHTS = _declared("weights", float_type, FUNCTION,
     "The type of the floats that the program multiplies the values with, which attention may round its own to.")
+FLUSHED = _declared("flushed", mark, ANY,
+    "A power of e that would be subnormal may be 0: others are added that are not.")
 UNSHIFTED = _declared("unshifted", mark, FUNCTION, "The scores go into exp without their maximum subtracted.")
 
 # What the lowering of kernels tells its later passes.

@@ -29,6 +29,19 @@ func.func @multiply_bytes(%w: i32) -> i32 {
   return %d#3 : i32
 }
 
+// Powers that may be flushed to 0 are one multiplication and one instruction, others stay.
+
+// CHECK-LABEL: func.func @powers
+// CHECK: %[[LOG2E:.*]] = arith.constant 1.442695
+// CHECK: %[[X:.*]] = arith.mulf %arg0, %[[LOG2E]] : f32
+// CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f"(%[[X]]) : (f32) -> f32
+// CHECK: math.exp %arg0 fastmath<afn> : f32
+func.func @powers(%x: f32) -> (f32, f32) {
+  %a = math.exp %x fastmath<afn> {kern.flushed} : f32
+  %b = math.exp %x fastmath<afn> : f32
+  return %a, %b : f32, f32
+}
+
 // Copies wait by groups.
 
 // CHECK-LABEL: func.func @copies

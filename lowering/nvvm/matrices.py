@@ -1,15 +1,18 @@
-"""The instruction of tensor cores, `mma.sync`, and batches of copies."""
+"""The instruction of tensor cores, `mma.sync`, batches of copies, and powers between two products."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import llvm
+from mlir.dialects import arith, llvm
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.matrices import BYTES
 from pykern.passes.framework import Pass
+from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import named, replace
 
 
@@ -17,7 +20,8 @@ from pykern.passes.kernels import named, replace
 class LowerMatrices(Pass):
     """Multiply small matrices by NVIDIA's instruction, and wait for copies by NVIDIA's groups.
 
-    In:  kern.multiply_matrices, kern.commit_copies, kern.wait_copies. Out: nvvm.mma.sync, which takes pairs of f16 as
+    In:  kern.multiply_matrices, kern.commit_copies, kern.wait_copies; math.exp of f32 marked `kern.flushed`, which
+         becomes one multiplication and `ex2.approx.ftz`. Out: nvvm.mma.sync, which takes pairs of f16 as
          vectors and pairs of bf16 as words; nvvm.cp.async.commit.group and nvvm.cp.async.wait.group.
     """
 
@@ -25,6 +29,8 @@ class LowerMatrices(Pass):
 
     def run(self, module: ir.Module) -> None:
         for op in named(module.operation, *_LOWERINGS):
+            if op.name == "math.exp" and kern.FLUSHED not in op.attributes:
+                continue
             with ir.InsertionPoint(op), op.location:
                 replace(op, _LOWERINGS[op.name](op))
 
@@ -65,7 +71,14 @@ def _awaited(op: ir.Operation) -> list[ir.Value]:
     return []
 
 
+def _powered(op: ir.Operation) -> list[ir.Value]:
+    exponent = arith.MulFOp(op.operands[0], constant(op.operands[0].type, math.log2(math.e))).result
+    intrinsic = ir.StringAttr.get("llvm.nvvm.ex2.approx.ftz.f")
+    return [llvm.call_intrinsic(exponent.type, intrinsic, [exponent], [], [])]
+
+
 _LOWERINGS = {
+    "math.exp": _powered,
     "kern.multiply_matrices": _multiplied,
     "kern.commit_copies": _committed,
     "kern.wait_copies": _awaited,

@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import arith
 from mlir.dialects import math as math_dialect
 
+from pykern.dialect import attributes as kern
 from pykern.passes.ir.constants import constant
 
 
@@ -29,9 +30,13 @@ def subtracted(top: ir.Value) -> ir.Value:
 def power(score: ir.Value, base: ir.Value | None, rounded: bool = False) -> ir.Value:
     """`exp(score - base)`; None: nothing is taken off. Of an earlier maximum it is what its powers are scaled by.
 
-    `rounded`: it is rounded to 16 bits afterwards, so that the device's quick function will do.
+    `rounded`: it is rounded to 16 bits afterwards, so that the device's quick function will do, and where something is
+    taken off, there are powers beside which a subnormal number is nothing.
     """
     if base is not None:
         score = arith.SubFOp(score, base).result
     flags = ir.Attribute.parse("#arith.fastmath<afn>") if rounded else None
-    return math_dialect.ExpOp(score, fastmath=flags).result
+    made = math_dialect.ExpOp(score, fastmath=flags)
+    if rounded and base is not None:
+        made.operation.attributes[kern.FLUSHED] = ir.UnitAttr.get()
+    return made.result
