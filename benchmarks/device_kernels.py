@@ -170,3 +170,32 @@ def layernorm(y, x, weight, bias, eps):
     scale = np.float32(1) / pk.sqrt(pk.group_reduce(squares, "add") / n + eps)
     for k in range(here, n, ROW):
         y[row, k] = (x[row, k] - mean) * scale * weight[k] + bias[k]
+
+
+@pk.kernel
+def tile_product(c, a, b):
+    """Tensor cores multiply 16-bit factors."""
+    i, j = pk.tile()
+    total = pk.zeros((i, j), c.dtype)
+    for k in pk.tiles(a.shape[1]):
+        total += a[i, k] @ b[k, j]
+    c[i, j] = total
+
+
+@pk.kernel
+def tile_attention(o, q, k, v, scale):
+    """Powers are rounded to the type of the values: of 16-bit ones tensor cores compute both products."""
+    h, i = pk.tile(1, None)
+    top = pk.full((i, 1), -pk.inf, pk.f32)
+    total = pk.zeros((i, 1), pk.f32)
+    sums = pk.zeros((i, v.shape[2]), pk.f32)
+    for j in pk.tiles(k.shape[1]):
+        s = q[h, i] @ k[h, j].T * scale
+        s = pk.where(pk.positions(i)[:, None] >= pk.positions(j), s, -pk.inf)
+        new = pk.maximum(top, s.max(-1, keepdims=True))
+        p = pk.exp(s - new)
+        rest = pk.exp(top - new)
+        total = total * rest + p.sum(-1, keepdims=True)
+        sums = sums * rest + p.astype(v.dtype) @ v[h, j]
+        top = new
+    o[h, i] = sums / total

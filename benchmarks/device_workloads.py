@@ -40,7 +40,8 @@ class Workload:
         """What the stages of the compiler take, whatever is cached. The driver's own compiler is not in it."""
         if self.kernel is None:
             return 0.0
-        lowered = self.kernel.lower(*there, *self.numbers, ndrange=self.ndrange)
+        target = str(there[0].device.info.target)
+        lowered = self.kernel.lower(*self.arrays, *self.numbers, ndrange=self.ndrange, target=target)
         return round(sum(stage.ms for stage in lowered.stages), 1)
 
     def check(self, there: tuple[Any, ...]) -> None:
@@ -59,6 +60,7 @@ def workloads(n: int, side: int, cube: int, product: int, rows: int) -> Iterator
     yield from _transposes(rng, side)
     yield from _sums(rng, n)
     yield from _products(rng, product)
+    yield from _matrices(rng, product)
     yield from _rows(rng, rows)
 
 
@@ -136,6 +138,42 @@ def _products(rng: np.random.Generator, n: int) -> Iterator[Workload]:
             flops=2 * n**3,
             tolerance=1e-4,
         )
+
+
+def _matrices(rng: np.random.Generator, n: int) -> Iterator[Workload]:
+    """Products and causal attention of tile kernels, as tensor cores compute them and in f32."""
+    for dtype in (np.float16, np.float32):
+        a, b = _random(rng, n, n).astype(dtype), _random(rng, n, n).astype(dtype)
+        yield Workload(
+            f"product of tiles, {dtype.__name__}", k.tile_product, (np.zeros((n, n), np.float32), a, b), (n, n),
+            lambda a=a, b=b: a.astype(np.float64) @ b, 2 * a.nbytes + 4 * n * n, flops=2 * n**3, tolerance=1e-4,
+        )  # fmt: skip
+        q, keys, v = (rng.standard_normal((16, n, 64), np.float32).astype(dtype) for _ in range(3))
+        yield Workload(
+            f"causal attention of tiles, {dtype.__name__}", k.tile_attention, (np.zeros_like(q), q, keys, v),
+            (16, n), lambda q=q, keys=keys, v=v: _attention(q, keys, v), 4 * q.nbytes, (0.125,),
+            flops=16 * 2 * n**2 * 64, tolerance=4e-3 if dtype == np.float16 else 1e-5,
+        )  # fmt: skip
+
+    a, b = _random(rng, 128, 16 * n).astype(np.float16), _random(rng, 16 * n, 128).astype(np.float16)
+    yield Workload(
+        "product of tiles, float16, many terms", k.tile_product, (np.zeros((128, 128), np.float32), a, b), (128, 128),
+        lambda a=a, b=b: a.astype(np.float64) @ b, 2 * a.nbytes, flops=2 * 128 * 128 * 16 * n, tolerance=1e-4,
+    )  # fmt: skip
+    x, y = (rng.integers(-128, 128, (n, n), np.int8) for _ in range(2))
+    yield Workload(
+        "product of tiles, int8", k.tile_product, (np.zeros((n, n), np.int32), x, y), (n, n),
+        lambda x=x, y=y: x.astype(np.float64) @ y, 2 * x.nbytes + 4 * n * n, flops=2 * n**3,
+    )  # fmt: skip
+
+
+def _attention(q: np.ndarray, keys: np.ndarray, v: np.ndarray) -> np.ndarray:
+    found = []
+    for a, b, c in zip(q.astype(np.float64), keys.astype(np.float64), v.astype(np.float64), strict=True):
+        s = np.where(np.tri(len(a)) > 0, 0.125 * a @ b.T, -np.inf)
+        e = np.exp(s - s.max(-1, keepdims=True))
+        found.append(e / e.sum(-1, keepdims=True) @ c)
+    return np.array(found)
 
 
 def _rows(rng: np.random.Generator, rows: int) -> Iterator[Workload]:

@@ -68,6 +68,14 @@ def symbol(op: ir.Operation, value: ir.Attribute) -> str | None:
     return f"is the name of a function, such as @saxpy, not {shown(value)}"
 
 
+@_form("type of floats")
+def float_type(op: ir.Operation, value: ir.Attribute) -> str | None:
+    """The type of floats."""
+    if isinstance(value, ir.TypeAttr) and isinstance(value.value, ir.FloatType):
+        return None
+    return f"is a type of floats, such as f16, not {shown(value)}"
+
+
 def integer(least: int, most: int | None = None) -> Form:
     """A number in a range."""
     said = f"{least}..{most}" if most is not None else f"{least} and above"

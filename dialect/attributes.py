@@ -19,6 +19,7 @@ from pykern.dialect.attribute_forms import (
     array_of,
     checkpoint,
     either,
+    float_type,
     integer,
     json_text,
     lengths,
@@ -173,6 +174,10 @@ MAPS = _declared("maps", array_of(ir.AffineMapAttr, "an array of affine maps"), 
     "Where attention reads queries, keys, values and what scores need, and where it writes the result.")
 LENGTHS = _declared("lengths", lengths(0), FUNCTION,
     "Batches, queries, keys, depth and width of attention, where they are known.")
+WEIGHTS = _declared("weights", float_type, FUNCTION,
+    "The type of the floats that the program multiplies the values with, which attention may round its own to.")
+FLUSHED = _declared("flushed", mark, ANY,
+    "A power of e that would be subnormal may be 0: others are added that are not.")
 UNSHIFTED = _declared("unshifted", mark, FUNCTION, "The scores go into exp without their maximum subtracted.")
 
 # What the lowering of kernels tells its later passes.

@@ -137,3 +137,18 @@ func.func @given(%s: tensor<4x8xf32>, %new: tensor<4xf32>) -> tensor<4xf32> attr
   } -> tensor<4xf32>
   return %total : tensor<4xf32>
 }
+
+// Of integers 0 changes nothing, whatever it is added to.
+// CHECK-LABEL: func.func @program.integers
+// CHECK-NEXT: return %arg0
+func.func @program.integers(%x: tensor<4x8xi32>) -> tensor<4x8xi32> attributes {kern.program} {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<4x8xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<4x8xi32>) -> tensor<4x8xi32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%f, %x : tensor<4x8xi32>, tensor<4x8xi32>) outs(%e : tensor<4x8xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %t = arith.addi %a, %b : i32
+    linalg.yield %t : i32
+  } -> tensor<4x8xi32>
+  return %s : tensor<4x8xi32>
+}

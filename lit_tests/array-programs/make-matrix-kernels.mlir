@@ -20,7 +20,7 @@
 // CHECK: arith.shli
 // CHECK: "kern.load_matrices"({{.*}}) {transposed = false}
 // CHECK: "kern.load_matrices"({{.*}}) {transposed = true}
-// CHECK-COUNT-2: "kern.multiply_matrices"({{.*}}) {element = "f16"}
+// CHECK-COUNT-2: "kern.multiply_matrices"({{.*}}) {left = "f16", right = "f16"}
 // CHECK: "kern.load_matrices"
 // CHECK-COUNT-2: "kern.multiply_matrices"
 // CHECK-NOT: "kern.multiply_matrices"
@@ -92,6 +92,44 @@ func.func @program.others(%a: memref<33x20xf32>, %b: memref<20x40xf32>, %y: memr
     %product = arith.mulf %l, %r : f16
     %sum = arith.addf %o, %product : f16
     linalg.yield %sum : f16
+  }
+  return
+}
+
+// -----
+
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#out = affine_map<(i, j, k) -> (i, j)>
+
+// Four tiles, and 64 times terms to fetch: eight groups have the same cells, each an eighth of the terms. Their sums are
+// added up in order by another kernel.
+// CHECK-LABEL: func.func @program.parts(
+// CHECK: %[[PARTS:.*]] = memref.alloc() : memref<8x4096xf32>
+// CHECK: kern.launch
+// CHECK: kern.launch
+// CHECK: func.func private @parts_0
+// CHECK-SAME: kern.ndrange = array<i64: 8, 2, 256>
+// CHECK: scf.for
+// CHECK: "kern.multiply_matrices"
+// CHECK: memref.store %{{.*}} : memref<8x4096xf32>
+// CHECK: func.func private @parts_1
+// CHECK-SAME: kern.ndrange = array<i64: 4096>
+// CHECK: scf.for %{{.*}} = %c0 to %c8 step %c1
+// CHECK: arith.addf
+func.func @program.parts(%a: memref<64x2048xf16>, %b: memref<2048x64xf16>, %c: memref<64x64xf32>) attributes {kern.program} {
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%c : memref<64x64xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#left, #right, #out], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x2048xf16>, memref<2048x64xf16>) outs(%c : memref<64x64xf32>) {
+  ^bb0(%x: f16, %y: f16, %o: f32):
+    %u = arith.extf %x : f16 to f32
+    %v = arith.extf %y : f16 to f32
+    %p = arith.mulf %u, %v : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
   }
   return
 }

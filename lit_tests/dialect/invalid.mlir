@@ -476,6 +476,13 @@ func.func @attention_of_words() attributes {kern.attention = "x"} {
 
 // -----
 
+// expected-error @below {{is a type of floats, such as f16, not i32}}
+func.func @weights_of_integers() attributes {kern.weights = i32} {
+  return
+}
+
+// -----
+
 // expected-error @below {{is an array of affine maps, not [1]}}
 func.func @maps_of_numbers() attributes {kern.maps = [1]} {
   return
@@ -739,8 +746,24 @@ func.func @a_name_of_an_op(%x: memref<?xf32>, %i: index) {
 // -----
 
 func.func @matrices_of_f32(%w: i32, %s: f32) {
-  // expected-error @below {{multiplies f16 and bf16, not f32}}
-  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {element = "f32"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  // expected-error @below {{multiplies f16 and bf16, or s8 and u8, not f32}}
+  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "f32", right = "f32"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  return
+}
+
+// -----
+
+func.func @matrices_of_two_floats(%w: i32, %s: f32) {
+  // expected-error @below {{multiplies f16 and bf16, or s8 and u8, not f16 by bf16}}
+  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "f16", right = "bf16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  return
+}
+
+// -----
+
+func.func @matrices_of_bytes_in_f32(%w: i32, %s: f32) {
+  // expected-error @below {{adds products of s8 up in i32}}
+  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "s8", right = "u8"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
   return
 }
 

@@ -12,9 +12,34 @@
 // CHECK: nvvm.mma.sync A[%[[W]], %[[W]], %[[W]], %[[W]]] B[%[[W]], %[[W]]] C[%[[FIRST]],
 // CHECK-SAME: multiplicandAPtxType = #nvvm.mma_type<bf16>
 func.func @multiply(%w: i32, %s: f32) -> f32 {
-  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {element = "f16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
-  %e:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %d#0, %d#1, %d#2, %d#3) {element = "bf16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "f16", right = "f16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  %e:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %d#0, %d#1, %d#2, %d#3) {left = "bf16", right = "bf16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
   return %e#3 : f32
+}
+
+// Four bytes are a word, and sums wrap.
+
+// CHECK-LABEL: func.func @multiply_bytes
+// CHECK: nvvm.mma.sync {{.*}} {intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>
+// CHECK-SAME: multiplicandAPtxType = #nvvm.mma_type<s8>, multiplicandBPtxType = #nvvm.mma_type<u8>
+// CHECK-SAME: shape = #nvvm.shape<m = 16, n = 8, k = 32>
+// CHECK-SAME: (i32, i32, i32) -> !llvm.struct<(i32, i32, i32, i32)>
+func.func @multiply_bytes(%w: i32) -> i32 {
+  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %w, %w, %w, %w) {left = "s8", right = "u8"} : (i32, i32, i32, i32, i32, i32, i32, i32, i32, i32) -> (i32, i32, i32, i32)
+  return %d#3 : i32
+}
+
+// Powers that may be flushed to 0 are one multiplication and one instruction, others stay.
+
+// CHECK-LABEL: func.func @powers
+// CHECK: %[[LOG2E:.*]] = arith.constant 1.442695
+// CHECK: %[[X:.*]] = arith.mulf %arg0, %[[LOG2E]] : f32
+// CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f"(%[[X]]) : (f32) -> f32
+// CHECK: math.exp %arg0 fastmath<afn> : f32
+func.func @powers(%x: f32) -> (f32, f32) {
+  %a = math.exp %x fastmath<afn> {kern.flushed} : f32
+  %b = math.exp %x fastmath<afn> : f32
+  return %a, %b : f32, f32
 }
 
 // Copies wait by groups.

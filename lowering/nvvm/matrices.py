@@ -1,24 +1,27 @@
-"""The instruction of tensor cores, `mma.sync`, and batches of copies."""
+"""The instruction of tensor cores, `mma.sync`, batches of copies, and powers between two products."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import llvm
+from mlir.dialects import arith, llvm
 
+from pykern.dialect import attributes as kern
+from pykern.dialect.matrices import BYTES
 from pykern.passes.framework import Pass
+from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import named, replace
-
-_SUMS = "!llvm.struct<(f32, f32, f32, f32)>"
 
 
 @dataclass(frozen=True)
 class LowerMatrices(Pass):
     """Multiply small matrices by NVIDIA's instruction, and wait for copies by NVIDIA's groups.
 
-    In:  kern.multiply_matrices, kern.commit_copies, kern.wait_copies. Out: nvvm.mma.sync, which takes pairs of f16 as
+    In:  kern.multiply_matrices, kern.commit_copies, kern.wait_copies; math.exp of f32 marked `kern.flushed`, which
+         becomes one multiplication and `ex2.approx.ftz`. Out: nvvm.mma.sync, which takes pairs of f16 as
          vectors and pairs of bf16 as words; nvvm.cp.async.commit.group and nvvm.cp.async.wait.group.
     """
 
@@ -26,31 +29,36 @@ class LowerMatrices(Pass):
 
     def run(self, module: ir.Module) -> None:
         for op in named(module.operation, *_LOWERINGS):
+            if op.name == "math.exp" and kern.FLUSHED not in op.attributes:
+                continue
             with ir.InsertionPoint(op), op.location:
                 replace(op, _LOWERINGS[op.name](op))
 
 
 def _multiplied(op: ir.Operation) -> list[ir.Value]:
-    element, operands = op.opview.element, list(op.operands)
+    (left, right), operands = op.opview.types, list(op.operands)
     factors, sums = operands[:6], operands[6:]
-    if element == "f16":
+    kind, extra, depth = sums[0].type, {}, 16
+    if left in BYTES:
+        extra, depth = {"intOverflowBehavior": ir.Attribute.parse("#nvvm.mma_int_overflow<wrapped>")}, 32
+    if left == "f16":
         pair = ir.VectorType.get([2], ir.F16Type.get())
         factors = [llvm.BitcastOp(pair, word).result for word in factors]
     made = ir.Operation.create(
         "nvvm.mma.sync",
-        results=[ir.Type.parse(_SUMS)],
+        results=[ir.Type.parse(f"!llvm.struct<({', '.join([str(kind)] * 4)})>")],
         operands=[*factors, *sums],
         attributes={
             "layoutA": ir.Attribute.parse("#nvvm.mma_layout<row>"),
             "layoutB": ir.Attribute.parse("#nvvm.mma_layout<col>"),
-            "multiplicandAPtxType": ir.Attribute.parse(f"#nvvm.mma_type<{element}>"),
-            "multiplicandBPtxType": ir.Attribute.parse(f"#nvvm.mma_type<{element}>"),
+            "multiplicandAPtxType": ir.Attribute.parse(f"#nvvm.mma_type<{left}>"),
+            "multiplicandBPtxType": ir.Attribute.parse(f"#nvvm.mma_type<{right}>"),
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([4, 2, 4]),
-            "shape": ir.Attribute.parse("#nvvm.shape<m = 16, n = 8, k = 16>"),
+            "shape": ir.Attribute.parse(f"#nvvm.shape<m = 16, n = 8, k = {depth}>"),
+            **extra,
         },
     ).result
-    f32 = ir.F32Type.get()
-    return [llvm.ExtractValueOp(f32, made, ir.DenseI64ArrayAttr.get([n])).result for n in range(4)]
+    return [llvm.ExtractValueOp(kind, made, ir.DenseI64ArrayAttr.get([n])).result for n in range(4)]
 
 
 def _committed(op: ir.Operation) -> list[ir.Value]:
@@ -63,7 +71,14 @@ def _awaited(op: ir.Operation) -> list[ir.Value]:
     return []
 
 
+def _powered(op: ir.Operation) -> list[ir.Value]:
+    exponent = arith.MulFOp(op.operands[0], constant(op.operands[0].type, math.log2(math.e))).result
+    intrinsic = ir.StringAttr.get("llvm.nvvm.ex2.approx.ftz.f")
+    return [llvm.call_intrinsic(exponent.type, intrinsic, [exponent], [], [])]
+
+
 _LOWERINGS = {
+    "math.exp": _powered,
     "kern.multiply_matrices": _multiplied,
     "kern.commit_copies": _committed,
     "kern.wait_copies": _awaited,

@@ -22,9 +22,12 @@ from pykern.library.function import library_function
 from pykern.library.precision import wide
 
 
-def attend(q: Any, k: Any, v: Any, bias: Any, scale: Any, softcap: Any, before: Any, behind: Any) -> Any:
+def attend(
+    q: Any, k: Any, v: Any, bias: Any, scale: Any, softcap: Any, before: Any, behind: Any, like: Any
+) -> Any:
     """The forward part. Queries are (batch, shared heads, queries of a shared head, n, d); keys are taken up to
-    `before` positions before a query and `behind` positions behind it, None: all."""
+    `before` positions before a query and `behind` positions behind it, None: all. Weights are rounded to the dtype
+    of `like`."""
     s = biased(capped(q, k, scale, softcap), bias)
     if before is not None or behind is not None:
         distance = pk.arange(s.shape[-1]) - (k.shape[-2] - q.shape[-2] + pk.arange(s.shape[-2]))[:, None]
@@ -33,10 +36,13 @@ def attend(q: Any, k: Any, v: Any, bias: Any, scale: Any, softcap: Any, before: 
         if before is not None:
             s = pk.where(distance >= -before, s, -pk.inf)
     e = pk.exp(s - s.max(axis=-1, keepdims=True))
-    return (e / e.sum(axis=-1, keepdims=True)) @ v
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return (weights if like.dtype == weights.dtype else weights.astype(like.dtype).astype(weights.dtype)) @ v
 
 
-def forward(q: Any, k: Any, v: Any, bias: Any, scale: Any, softcap: Any, before: Any, behind: Any) -> Any:
+def forward(
+    q: Any, k: Any, v: Any, bias: Any, scale: Any, softcap: Any, before: Any, behind: Any, like: Any
+) -> Any:
     """The value, and what the gradients need: nothing as large as the scores."""
     queries, keys = pk.arange(2) * q.shape[-2], pk.arange(2) * k.shape[-2]
     return blocked_attention.forward(q, k, v, bias, queries, keys, False, scale, softcap, before, behind)
@@ -45,7 +51,7 @@ def forward(q: Any, k: Any, v: Any, bias: Any, scale: Any, softcap: Any, before:
 def backward(kept: Any, g: Any) -> Any:
     """Gradients by queries, keys, values and a bias."""
     found = blocked_attention.backward(kept, g)
-    return found[0], found[1], found[2], found[3], None, None, None, None
+    return found[0], found[1], found[2], found[3], None, None, None, None, None
 
 
 differentiable = pk.custom_vjp(attend)
@@ -90,7 +96,7 @@ def flash_attention(
         return pk.zeros((batch, heads, n, v.shape[3]), q.dtype)
     factor = 1 / d**0.5 if scale is None else scale
     before, behind = reach(causal, window)
-    o = differentiable(queries, keys, values, bias, factor, softcap, before, behind)
+    o = differentiable(queries, keys, values, bias, factor, softcap, before, behind, v)
     return o.reshape(batch, heads, n, v.shape[3]).astype(q.dtype)
 
 

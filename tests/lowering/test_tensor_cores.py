@@ -72,3 +72,57 @@ def test_remarks_tell_whether():
 )
 def test_other_products_are_multiply_adds(dtype, target):
     assert "mma.sync" not in lowered(501, dtype, target).as_text("ptx")
+
+
+@pk.jit
+def attention(q, k, v):
+    s = q @ k.transpose(0, 2, 1) * 0.125
+    rows, columns = pk.arange(q.shape[1]), pk.arange(k.shape[1])
+    s = pk.where(rows[:, None] >= columns[None, :], s, -pk.inf)
+    e = pk.exp(s - s.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True) @ v
+
+
+@pytest.mark.parametrize("chip", ["sm_80", pytest.param("sm_90a", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("depth", "counts"), [(64, (64, 32, 8, 34)), (128, (128, 64, 16, 34)), (256, (192, 96, 24, 34))]
+)
+def test_attention_stays_in_registers(chip, depth, counts):
+    """In a step of 64 keys: products, loads of four matrices, copies of 16 bytes, powers. No score is stored."""
+    specs = [pk.spec((32, 1024, depth), pk.bf16)] * 3
+    ptx = attention.lower(*specs, target=f"nvvm:{chip}+aligned+small").as_text("ptx")
+    loop = inner_loop(ptx)
+    assert tuple(loop.count(each) for each in ("mma.sync", "ldmatrix", "cp.async.cg", "ex2.approx")) == counts
+    assert loop.count("bar.sync") + loop.count("barrier") == 2
+    assert "ld.global" not in loop and "st.shared" not in loop
+    code = assemble(ptx, chip)
+    assert code.spill_stores == code.spill_loads == code.stack == 0
+
+
+@pytest.mark.parametrize("depth", [64, pytest.param(128, marks=pytest.mark.slow)])
+def test_attention_whose_elements_are_loaded_stays_in_registers(depth):
+    ptx = attention.lower(*[pk.spec((32, 1001, depth), pk.f16)] * 3, target="nvvm:sm_80").as_text("ptx")
+    code = assemble(ptx, "sm_80")
+    assert code.spill_stores == code.spill_loads == code.stack == 0
+
+
+@pk.kernel
+def byte_product(c, a, b):
+    i, j = pk.tile()
+    total = pk.zeros((i, j), pk.i32)
+    for k in pk.tiles(a.shape[1]):
+        total += a[i, k] @ b[j, k].T
+    c[i, j] = total
+
+
+@pytest.mark.parametrize("dtype", [pk.i8, pk.u8], ids=["i8", "u8"])
+@pytest.mark.parametrize(("size", "counts"), [(512, (16, 8, 4)), (1024, (64, 16, 8))])
+def test_bytes_are_copied_ahead_where_they_lie_by_terms(size, counts, dtype):
+    """As products of 16-bit floats, with twice as many terms in an instruction."""
+    specs = [pk.spec((size, size), t) for t in (pk.i32, dtype, dtype)]
+    ptx = byte_product.lower(*specs, ndrange=(size, size), target="nvvm:sm_80+aligned+small").as_text("ptx")
+    loop, name = inner_loop(ptx), {"i8": "s8", "u8": "u8"}[str(dtype)]
+    assert f"m16n8k32.row.col.s32.{name}.{name}.s32" in loop
+    assert tuple(loop.count(each) for each in ("mma.sync", "ldmatrix", "cp.async.cg")) == counts
+    code = assemble(ptx, "sm_80")
+    assert code.spill_stores == code.spill_loads == code.stack == 0

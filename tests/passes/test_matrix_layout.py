@@ -6,7 +6,12 @@ import itertools
 
 import pytest
 
-from pykern.passes.analysis.cost_model.devices import MATRIX_DEPTH, MATRIX_TILES
+from pykern.passes.analysis.cost_model.devices import (
+    MATRIX_ATTENTION_DEPTH,
+    MATRIX_ATTENTION_KEYS,
+    MATRIX_ATTENTION_WIDTH,
+    MATRIX_TILES,
+)
 from pykern.passes.codegen.device.matrix_layout import CHUNK_WORDS, MatrixTile, PanelLayout
 
 BANKS = 32
@@ -14,7 +19,15 @@ LAYOUTS = [
     PanelLayout(lines, by_terms)
     for lines, by_terms in itertools.product([side for side, _, _ in MATRIX_TILES], (False, True))
 ]
+ATTENTION = [
+    PanelLayout(lines, by_terms, terms // 2)
+    for (lines, terms), by_terms in itertools.product(
+        [(MATRIX_ATTENTION_KEYS, depth) for depth in (16, 48, 80, 128, 256)] + [(80, MATRIX_ATTENTION_KEYS)],
+        (False, True),
+    )
+]
 over_layouts = pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+over_all = pytest.mark.parametrize("layout", [*LAYOUTS, *ATTENTION], ids=str)
 
 
 def chunk_banks(layout, rows_and_chunks):
@@ -22,14 +35,15 @@ def chunk_banks(layout, rows_and_chunks):
     return {layout.word(row, chunk * CHUNK_WORDS) // CHUNK_WORDS % 8 for row, chunk in rows_and_chunks}
 
 
-@over_layouts
+@over_all
 def test_each_word_has_a_place_of_its_own(layout):
     places = {layout.word(row, word) for row in range(layout.outer) for word in range(layout.row_words)}
     assert places == set(range(layout.words))
-    assert 2 * layout.words == layout.lines * MATRIX_DEPTH
+    assert 2 * layout.words >= layout.lines * layout.terms
+    assert 2 * layout.words == layout.lines * layout.terms or layout in ATTENTION, "chunks that nobody fills"
 
 
-@over_layouts
+@over_all
 def test_eight_rows_of_a_matrix_lie_in_all_banks(layout):
     """What eight lanes of `ldmatrix` read at once."""
     for first, chunk in itertools.product(range(0, layout.outer, 8), range(layout.row_chunks)):
@@ -56,3 +70,9 @@ def test_words_that_a_subgroup_stores_lie_in_all_banks(layout):
 def test_slots_fit_in_what_code_may_ask_for(side, copied):
     words = 2 * PanelLayout(side, True).words
     assert MatrixTile.of_side(side, copied).slots * words * 4 <= 48 * 1024
+
+
+def test_keys_and_values_of_attention_fit_too():
+    keys = PanelLayout(MATRIX_ATTENTION_KEYS, True, MATRIX_ATTENTION_DEPTH // 2)
+    values = PanelLayout(MATRIX_ATTENTION_WIDTH, False, MATRIX_ATTENTION_KEYS // 2)
+    assert (keys.words + values.words) * 4 <= 48 * 1024

@@ -212,3 +212,107 @@ def test_sums_go_on_from_what_is_there(rng, device):
 
     have = more(*(pk.asarray(v.copy(), device=device) for v in (c, a, b))).numpy()
     np.testing.assert_allclose(have, c + np.matmul(*wide(a, b)), rtol=0, atol=1e-4)
+
+
+@pk.kernel
+def byte_tiles(c, a, b):
+    i, j = pk.tile()
+    total = pk.zeros((i, j), pk.i32)
+    for k in pk.tiles(a.shape[1]):
+        total += a[i, k] @ b[k, j]
+    c[i, j] = total * 2 - 1
+
+
+@pk.kernel
+def byte_loops(c, a, b):
+    """Its right factor is transposed: bytes are side by side in both."""
+    i, j = pk.index()
+    total = pk.i32(0)
+    for k in range(a.shape[1]):
+        total += pk.i32(a[i, k]) * pk.i32(b[j, k])
+    c[i, j] = total
+
+
+@pk.jit
+def byte_launched(c, a, b):
+    byte_loops(c, a, b, ndrange=c.shape)
+
+
+def byte_factors(rng, kinds, m, n, k):
+    limits = [np.iinfo(kind) for kind in kinds]
+    shapes = (m, k), (k, n)
+    return [
+        rng.integers(limit.min, limit.max, shape, kind, endpoint=True)
+        for kind, limit, shape in zip(kinds, limits, shapes, strict=True)
+    ]
+
+
+@over_gpus
+@pytest.mark.sweep("kinds", "device")
+@pytest.mark.parametrize(
+    ("m", "n", "k"), [(33, 17, 19), (72, 144, 208), pytest.param(130, 257, 70, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("kinds", [(np.int8, np.int8), (np.uint8, np.uint8), (np.int8, np.uint8)], ids=str)
+def test_products_of_bytes_are_exact(rng, device, kinds, m, n, k):
+    """Sums wrap in i32; in tiles both factors are of one type."""
+    a, b = byte_factors(rng, kinds, m, n, k)
+    want = a.astype(np.int64) @ b
+    c = pk.asarray(np.zeros((m, n), np.int32), device=device)
+    byte_launched(c, pk.asarray(a, device=device), pk.asarray(np.ascontiguousarray(b.T), device=device))
+    np.testing.assert_array_equal(c.numpy(), want)
+    assert "mma.sync" in byte_launched.lower(c.numpy(), a, b.T.copy(), target="nvvm:sm_80").as_text("ptx")
+    if kinds[0] is kinds[1]:
+        byte_tiles(c, pk.asarray(a, device=device), pk.asarray(b, device=device), ndrange=(m, n))
+        np.testing.assert_array_equal(c.numpy(), 2 * want - 1)
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+def test_sums_of_bytes_wrap(device):
+    a, b = np.full((8, 140000), -128, np.int8), np.full((140000, 8), -128, np.int8)
+    c = pk.asarray(np.zeros((8, 8), np.int32), device=device)
+    byte_launched(c, pk.asarray(a, device=device), pk.asarray(b.T.copy(), device=device))
+    np.testing.assert_array_equal(c.numpy(), np.full((8, 8), (140000 << 14) - (1 << 32)))
+
+
+def relu_layer(a, b, bias):
+    return pk.maximum(a @ b + bias, 0)
+
+
+def with_prologue(a, b, bias):
+    return (a * 2) @ b + bias
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@pytest.mark.parametrize(
+    ("batches", "m", "n", "k"), [(1, 40, 36, 1000), pytest.param(3, 20, 24, 1104, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("function", [relu_layer, with_prologue], ids=lambda f: f.__name__)
+def test_many_terms_of_few_cells_are_summed_in_parts(rng, device, function, batches, m, n, k):
+    """The last part may be shorter, and the parts are added up by a kernel of their own."""
+    a, b = (rng.standard_normal((batches, *s)).astype(np.float16) * np.float16(0.1) for s in ((m, k), (k, n)))
+    bias = rng.standard_normal(n).astype(np.float16)
+    program = pk.jit(function)
+    lowered = program.lower(a, b, bias, target="nvvm:sm_80")
+    assert any("its terms are summed in" in remark.text for remark in lowered.remarks)
+    have = program(*(pk.asarray(v, device=device) for v in (a, b, bias))).numpy()
+    left, right, wide_bias = wide(a, b, bias)
+    want = np.maximum(left @ right + wide_bias, 0) if function is relu_layer else 2 * left @ right + wide_bias
+    np.testing.assert_allclose(have, want, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+def test_parts_go_on_from_what_is_there_and_give_the_same_bits(rng, device):
+    a, b = factors(rng, 33, 35, 1200, np.float16)
+    c = rng.standard_normal((33, 35)).astype(np.float32)
+
+    @pk.jit
+    def more(c, a, b):
+        c += a.astype(pk.f32) @ b.astype(pk.f32)
+        return c
+
+    first, second = (
+        more(*(pk.asarray(v.copy(), device=device) for v in (c, a, b))).numpy() for _ in range(2)
+    )
+    left, right = wide(a, b)
+    assert (np.abs(first - (c + left @ right)) <= bound(left, right) + 1e-6).all()
+    np.testing.assert_array_equal(first, second)

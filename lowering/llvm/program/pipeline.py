@@ -53,20 +53,11 @@ def launch_pipeline(debug: bool = False) -> Pipeline:
 
 def program_pipeline() -> Pipeline:
     """From tensors to functions of loops in the llvm dialect."""
-    return tensor_pipeline(attention=True) + buffer_pipeline() + llvm_pipeline()
+    return tensor_pipeline() + buffer_pipeline() + llvm_pipeline()
 
 
-def tensor_pipeline(attention: bool = False) -> Pipeline:
-    """Tensors to tensors: fewer, larger operations. `attention`: the target has its tiles."""
-    # before fusion: an operation of NumPy's is an op
-    outlined = (
-        (
-            OutlineAttention(),
-            Upstream("convert-elementwise-to-linalg,canonicalize,cse", where=("func.call",), bodies=True),
-        )
-        if attention
-        else ()
-    )
+def tensor_pipeline() -> Pipeline:
+    """Tensors to tensors: fewer, larger operations."""
     return Pipeline(
         (
             PrepareSignature(),  # first: marks are on the function as the frontend left it
@@ -74,7 +65,8 @@ def tensor_pipeline(attention: bool = False) -> Pipeline:
             Upstream("func.func(linalg-generalize-named-ops)"),
             Upstream("canonicalize,cse", bodies=True),
             FoldFirstTile(),  # before attention is looked for: a running softmax becomes a plain one
-            *outlined,
+            OutlineAttention(),  # before fusion: an operation of NumPy's is an op
+            Upstream("convert-elementwise-to-linalg,canonicalize,cse", where=("func.call",), bodies=True),
             ReadTransposed(),  # before fusion, which leaves what several ops read
             ReadWidened(),  # the same
             AddFusionBarriers(),  # what would be computed many times over stays apart

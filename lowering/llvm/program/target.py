@@ -123,7 +123,7 @@ def _lowered(
 ) -> ProgramCode:
     host, machine = host_of(target)
     short_floats = has_short_floats(module)
-    for pipeline in (tensor_pipeline(attention=True), buffer_pipeline()):
+    for pipeline in (tensor_pipeline(), buffer_pipeline()):
         pipeline.run(module, record, texts=record.texts)
     found = programs(module)
     if len(found) != 1:

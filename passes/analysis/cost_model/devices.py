@@ -22,12 +22,19 @@ enough groups, else the last. Then subgroups along both, and how many slots fact
 most: where both factors are copied, and where work-items load elements, for which they need registers."""
 MATRIX_BAND = 8
 """Tiles of such a product that groups take one below the other before they go on to the next column."""
-MATRIX_DEPTH = 32
-"""Terms of such a product that are in shared memory at a time: two instructions deep."""
+MATRIX_WORDS = 16
+"""Words of terms of such a product that are in shared memory at a time: two instructions deep."""
+MATRIX_LOADS = 4
+"""Words that a work-item loads together where a panel is not copied."""
 FEWEST_TILED = 8
 """Rows, columns and terms from which tiles in shared memory are worth it."""
 FEWEST_GROUPS = 32
 """Groups that there should be before each work-item takes more cells."""
+SPLIT_GROUPS = 128
+"""Groups that a product by such instructions is given by parts of its terms, where its result has few tiles: about one
+a multiprocessor of a large GPU."""
+FEWEST_SPLIT_STEPS = 8
+"""Times that each of these groups fetches terms at least: its sums go to memory once more."""
 FEWEST_TERMS = 64
 """Terms below which a work-item adds up a cell by itself."""
 MANY_CELLS = 1 << 14
@@ -46,3 +53,18 @@ MOST_UNROLLED = 16
 """Iterations of a work-item's loop over memory that are written one after the other."""
 UNROLLED_OPERATIONS = 256
 """Operations that an unrolled body has at most: what is longer needs registers that hide less than they cost."""
+ATTENTION_KEYS = 32
+"""Keys whose scores a group has in shared memory at a time."""
+ATTENTION_CELLS = 32
+"""Cells of attention's result that a work-item keeps in registers; wider results are cut into columns."""
+ATTENTION_FACTOR_ELEMENTS = 1536
+"""Elements of queries and keys, or of values, that are in shared memory at a time: with the scores less than 16 KiB
+of f32, which all devices have."""
+MATRIX_ATTENTION_KEYS = 64
+"""Keys that a group meets at a time by instructions for small matrices: their scores take 32 registers."""
+MATRIX_ATTENTION_SUBGROUPS = 4
+"""Subgroups of such a group, where there are enough groups: each has 16 queries."""
+MATRIX_ATTENTION_DEPTH = 256
+"""Elements of a query that fit in registers, 64 of them."""
+MATRIX_ATTENTION_WIDTH = 128
+"""Columns of the result that a group keeps in registers, 64 of them. Keys and values then take 48 KiB at most."""

@@ -11,6 +11,7 @@ from mlir.dialects import memref
 from pykern.passes.analysis.reductions import add_fastmath, combines
 from pykern.passes.analysis.space import Space, space_of
 from pykern.passes.codegen.cpu.make_nests import starts_of
+from pykern.passes.codegen.device.attention import launch_attentions
 from pykern.passes.codegen.device.copies import copy_to_generic, generic_copy, is_contiguous
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.reductions import launch_generic
@@ -44,6 +45,7 @@ class MakeKernels(Pass):
             for copy in named(program, "memref.copy"):
                 if not all(map(is_contiguous, copy.operands)):
                     copy_to_generic(copy)
+            launch_attentions(place)
             _generics(place)
             for store in named(program, "memref.store"):
                 _store(place, store)

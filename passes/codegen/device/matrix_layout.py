@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pykern.dialect.matrices import LANES
-from pykern.passes.analysis.cost_model.devices import MATRIX_DEPTH, MATRIX_TILES
+from pykern.dialect.matrices import LANES, PACKED
+from pykern.passes.analysis.cost_model.devices import MATRIX_TILES, MATRIX_WORDS
 
-CHUNK_WORDS, CHUNK = LANES // 8, LANES // 4
-"""Words of a chunk, and its elements of 16 bits. Eight chunks take all banks."""
+CHUNK_WORDS, CHUNK_BYTES = LANES // 8, LANES // 2
+"""Words and bytes of a chunk. Eight chunks take all banks."""
 
 
 @dataclass(frozen=True)
@@ -53,24 +53,44 @@ class MatrixTile:
 
 @dataclass(frozen=True)
 class PanelLayout:
-    """A factor's part: `lines` rows of the left one, or columns of the right one, of `MATRIX_DEPTH` terms each."""
+    """A factor's part: `lines` rows of the left one, or columns of the right one, of some `terms` each."""
 
     lines: int
     by_terms: bool
     """Whether terms are side by side; else the lines are."""
+    words_of_terms: int = MATRIX_WORDS
+    """Words of a line."""
+    packed: int = PACKED["f16"]
+    """Elements in a word."""
+
+    @property
+    def terms(self) -> int:
+        return self.words_of_terms * self.packed
+
+    @property
+    def chunk(self) -> int:
+        """Elements of a chunk."""
+        return CHUNK_WORDS * self.packed
 
     @property
     def outer(self) -> int:
         """Rows in shared memory: one for each line, or for each term."""
-        return self.lines if self.by_terms else MATRIX_DEPTH
+        return self.lines if self.by_terms else self.terms
 
     @property
-    def row_words(self) -> int:
-        return (MATRIX_DEPTH if self.by_terms else self.lines) // 2
+    def filled_words(self) -> int:
+        """Words of a row that there are elements for."""
+        return (self.terms if self.by_terms else self.lines) // self.packed
 
     @property
     def row_chunks(self) -> int:
-        return self.row_words // CHUNK_WORDS
+        """A power of two, or a multiple of eight, so that chunks can be permuted."""
+        chunks = -(-self.filled_words // CHUNK_WORDS)
+        return -(-chunks // 8) * 8 if chunks > 8 else 1 << (chunks - 1).bit_length()
+
+    @property
+    def row_words(self) -> int:
+        return self.row_chunks * CHUNK_WORDS
 
     @property
     def words(self) -> int:

@@ -122,6 +122,17 @@ class ProductElements:
         ]
         return arith.AndIOp(*found).result
 
+    def keep(
+        self, row: ir.Value, column: ir.Value, products: ir.Value, memory: ir.Value, part: ir.Value
+    ) -> None:
+        """Store a sum of some of the products: in `memory` that of each part, cell by cell."""
+        self.place(self.product.rows, row)
+        self.place(self.product.columns, column)
+        cell = index_constant(0)
+        for group in self.space.parallel:
+            cell = added(scaled(cell, self.space.lengths[group]), self.points.counters[group])
+        memref.StoreOp(products, memory, [part, cell])
+
     def finish(self, row: ir.Value, column: ir.Value, products: ir.Value) -> None:
         """Store a sum of products, or what is made from it."""
         product, points, reader = self.product, self.points, self.product.group.reader

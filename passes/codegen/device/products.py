@@ -6,42 +6,75 @@ kernel and its launch. Read next: `matrix_product` (tiles by such instructions) 
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from mlir import ir
+from mlir.dialects import memref
 
-from pykern.passes.analysis.cost_model.devices import FEWEST_GROUPS, MATRIX_TILES, PRODUCT_SIDE
+from pykern.passes.analysis.cost_model.devices import (
+    FEWEST_GROUPS,
+    FEWEST_SPLIT_STEPS,
+    MATRIX_TILES,
+    PRODUCT_SIDE,
+    SPLIT_GROUPS,
+)
 from pykern.passes.analysis.space import ungrouped
 from pykern.passes.codegen.device.fma_product import FmaProduct
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.matrix_layout import MatrixTile
 from pykern.passes.codegen.device.matrix_panel import copies_chunks
-from pykern.passes.codegen.device.matrix_product import MatrixProduct, why_not
+from pykern.passes.codegen.device.matrix_product import MatrixProduct, TermParts, steps_of, why_not
+from pykern.passes.codegen.device.parts import reduction_of_parts
 from pykern.passes.codegen.device.product_space import ProductElements, ProductSpace, product_of
 from pykern.passes.fusion.contraction import FactorReads, contraction_group
 from pykern.passes.remarks import remark
 
 
-def launch_product(place: KernelContext, product: ProductSpace, start: ir.Value | None) -> list[ir.Operation]:
-    """Make the kernel and launch it before the op. Gives what was computed with it, to be erased."""
+def launch_product(
+    place: KernelContext, product: ProductSpace, start: ir.Value | None
+) -> tuple[list[ir.Operation], ir.Operation | None]:
+    """Make the kernel and launch it before the op. Gives what was computed with it, to be erased; and, where groups
+    left sums of parts of the terms, the op that adds these up."""
     reason = why_not(product.space.op, place.matrix_unit)
     if reason is None:
         return _by_matrices(place, product, start)
     remark(product.space.op, f"the product does not use tensor cores: {reason}")
-    return _by_multiply_adds(place, product, start)
+    return _by_multiply_adds(place, product, start), None
 
 
-def _by_matrices(place: KernelContext, product: ProductSpace, start: ir.Value | None) -> list[ir.Operation]:
+def _by_matrices(
+    place: KernelContext, product: ProductSpace, start: ir.Value | None
+) -> tuple[list[ir.Operation], ir.Operation | None]:
     sides = [each for each, _, _ in MATRIX_TILES]
     side = next((each for each in sides if _groups(product, each, each) >= FEWEST_GROUPS), sides[-1])
-    tiles = _tiles(product, side, side)
-    product = _grouped(product, tiles, start)
+    tiles, count = _tiles(product, side, side), _parts(product, side)
+    product = _grouped(product, tiles, start, readers=count == 1)
+    parts = None if count == 1 else TermParts(count, _partial(product, count))
     tile = MatrixTile.of_side(side, tuple(copies_chunks(product, n, place.aligned) for n in (0, 1)))
     remark(product.space.op, f"the product uses tensor cores, in tiles of {side} rows and columns")
-    ndrange = product.count(product.batch), tiles[0], tiles[1] * tile.items
+    ndrange = product.count(product.batch) * count, tiles[0], tiles[1] * tile.items
     with Kernel(place, product.space.op, ndrange, (1, 1, tile.items)) as kernel:
-        MatrixProduct(ProductElements(kernel, product, start), tile).emit()
-    return product.group.operations
+        MatrixProduct(ProductElements(kernel, product, start), tile, parts).emit()
+    if parts is None:
+        return product.group.operations, None
+    remark(product.space.op, f"its terms are summed in {count} parts, since the result has few tiles")
+    return product.group.operations, reduction_of_parts(product.space, product.join, parts.memory, 0)
+
+
+def _parts(product: ProductSpace, side: int) -> int:
+    """Groups that each cell has: more than one where there would be few groups with many terms."""
+    groups = _groups(product, side, side)
+    if groups >= FEWEST_GROUPS:
+        return 1
+    return max(1, min(SPLIT_GROUPS // groups, steps_of(product) // FEWEST_SPLIT_STEPS))
+
+
+def _partial(product: ProductSpace, count: int) -> ir.Value:
+    """Memory for the sums of so many parts of the terms."""
+    op, cells = product.space.op, math.prod(product.space.lengths[g] for g in product.space.parallel)
+    with ir.InsertionPoint(op), op.location:
+        return memref.AllocOp(ir.MemRefType.get([count, cells], product.join.kind), [], []).result
 
 
 def _by_multiply_adds(
@@ -68,10 +101,12 @@ def _groups(product: ProductSpace, rows: int, columns: int) -> int:
     return product.count(product.batch) * down * across
 
 
-def _grouped(product: ProductSpace, tiles: tuple[int, int], start: ir.Value | None) -> ProductSpace:
-    """The product with what is computed with it, at the place of what reads its sums."""
+def _grouped(
+    product: ProductSpace, tiles: tuple[int, int], start: ir.Value | None, readers: bool = True
+) -> ProductSpace:
+    """The product with what is computed with it, at the place of what reads its sums, where `readers` are to be."""
     reads = [FactorReads(times, from_memory=True) for times in reversed(tiles)]
-    group = contraction_group(product.space, (reads[0], reads[1]), start is not None)
+    group = contraction_group(product.space, (reads[0], reads[1]), readers and start is not None)
     if not group.operations:
         return product
     if group.reader is not None:

@@ -18,10 +18,10 @@ from pykern.passes.analysis.cost_model.devices import FEWEST_TERMS, MANY_CELLS, 
 from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.analysis.space import Space, space_of
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
+from pykern.passes.codegen.device.parts import reduction_of_parts
 from pykern.passes.codegen.device.points import Items, Points, group_of, spread
 from pykern.passes.codegen.device.product_space import product_of
 from pykern.passes.codegen.device.products import launch_product
-from pykern.passes.ir.structured import generic, loop_lengths
 from pykern.passes.kernels import index_constant
 
 Start = list["ir.Value | None"]
@@ -42,7 +42,11 @@ def launch_generic(place: KernelContext, space: Space, start: Start) -> list[ir.
     elif not reduced:
         _cells(place, space, start)
     elif (product := product_of(space)) is not None:
-        return launch_product(place, product, start[0])
+        done, parts = launch_product(place, product, start[0])
+        if parts is not None:
+            launch_generic(place, space_of(parts), start)
+            parts.erase()
+        return done
     else:
         joins = combines(space.op)
         terms = math.prod(space.lengths[g] for g in reduced)
@@ -182,7 +186,7 @@ def _in_parts(
     with ir.InsertionPoint(space.op), space.op.location:
         partial = [
             memref.AllocOp(
-                ir.MemRefType.get([cells, parts], ir.MemRefType(v.type).element_type), [], []
+                ir.MemRefType.get([parts, cells], ir.MemRefType(v.type).element_type), [], []
             ).result
             for v in outs
         ]
@@ -200,10 +204,10 @@ def _in_parts(
         sums = _sum(points, joins, _Stretch(begin, end, local, width))
         with ir.InsertionPoint(first_item(local).then_block):
             for target, sum_ in zip(targets, sums, strict=True):
-                memref.StoreOp(sum_, target, [cell, part])
+                memref.StoreOp(sum_, target, [part, cell])
             scf.YieldOp([])
-    for n, (join, source, out) in enumerate(zip(joins, partial, outs, strict=True)):
-        op = _reduction_of_parts(space, join, source, out, space.maps[space.inputs + n])
+    for n, (join, source) in enumerate(zip(joins, partial, strict=True)):
+        op = reduction_of_parts(space, join, source, n)
         launch_generic(place, space_of(op), [start[n]])
         op.erase()
 
@@ -224,30 +228,3 @@ def _sum(points: Points, joins: list[Combine], stretch: _Stretch) -> list[ir.Val
         points.counters |= dict(zip(reduced, at, strict=True))
         scf.YieldOp(points.run(list(loop.inner_iter_args)))
     return [GroupReduceOp.create(KINDS[j.op.name], v) for j, v in zip(joins, loop.results, strict=True)]
-
-
-def _reduction_of_parts(
-    space: Space, join: Combine, source: ir.Value, out: ir.Value, out_map: ir.AffineMap
-) -> ir.Operation:
-    """``out[cell] = join(out[cell], source[cell, part])``, as a linalg.generic before the op."""
-    dimensions = [d for g in space.parallel for d in space.groups[g]]
-    known = loop_lengths(space.op)
-    lengths = [known[d] for d in dimensions] or [1]
-    kind = ir.MemRefType(source.type)
-    element, shape = kind.element_type, [*lengths, kind.shape[1]]
-    rank = len(lengths)
-    with ir.InsertionPoint(space.op), space.op.location:
-        if rank > 1:
-            parts = [list(range(rank)), [rank]]
-            source = memref.ExpandShapeOp(ir.MemRefType.get(shape, element), source, parts, [], shape).result
-        dims = [ir.AffineExpr.get_dim(n) for n in range(rank + 1)]
-        target = [
-            dims[dimensions.index(e.position)] if isinstance(e, ir.AffineDimExpr) else e
-            for e in out_map.results
-        ]
-        maps = [ir.AffineMap.get(rank + 1, 0, dims), ir.AffineMap.get(rank + 1, 0, target)]
-        made = generic([source], [out], maps, [False] * rank + [True])
-        block = made.regions[0].blocks[0]
-        with ir.InsertionPoint(block):
-            ir.Operation.create("linalg.yield", operands=[join.join(block.arguments[1], block.arguments[0])])
-    return made

@@ -12,7 +12,7 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.framework import Pass
-from pykern.passes.fusion.attention.softmax import reduced, single, starts_from
+from pykern.passes.fusion.attention.softmax import reduced, single, starts_from, unconverted
 from pykern.passes.ir.elements import Operand, dims, through
 from pykern.passes.ir.memory import TENSOR_RESHAPES
 from pykern.passes.ir.structured import indexing_maps
@@ -27,9 +27,9 @@ class FoldFirstTile(Pass):
     """Leave out what a running maximum, and sums that it rescales, begin with.
 
     In:  programs with linalg ops on tensors, one a NumPy operation.
-    Out: `max(-inf, x)` is `x`. `0 + product` is the product, whose sum begins with 0 itself. `0 * exp(-inf - m) + sum`
-         is the sum, where it adds up `exp(s - m)` and `m` is the maximum of `s` along its row: the first term is 0, or
-         NaN where the sum is NaN, too.
+    Out: `max(-inf, x)` is `x`, and so is `0 + x` of integers. `0 + product` is the product, whose sum begins with 0
+         itself. `0 * exp(-inf - m) + sum` is the sum, where it adds up `exp(s - m)` and `m` is the maximum of `s` along
+         its row: the first term is 0, or NaN where the sum is NaN, too.
     """
 
     name: ClassVar[str] = "kern-fold-first-tile"
@@ -63,7 +63,8 @@ def _kept(op: ir.Operation) -> ir.Value | None:
         if isinstance(value.type, ir.RankedTensorType)
         else ()
     )
-    for name, test in (("arith.maximumf", _is_least), ("arith.addf", _adds_nothing)):
+    tests = {"arith.maximumf": _is_least, "arith.addf": _adds_nothing, "arith.addi": _is_nil}
+    for name, test in tests.items():
         operands = single(value, name)
         for first, other in () if operands is None else (operands, operands[::-1]):
             if other.value.type == value.type and other.at == at and test(first, other):
@@ -73,6 +74,11 @@ def _kept(op: ir.Operation) -> ir.Value | None:
 
 def _is_least(first: Operand, other: Operand) -> bool:
     return starts_from(_filled(first), -math.inf)
+
+
+def _is_nil(first: Operand, other: Operand) -> bool:
+    """Of integers 0 changes nothing, whatever it is added to."""
+    return starts_from(_filled(first), 0)
 
 
 def _adds_nothing(first: Operand, other: Operand) -> bool:
@@ -105,7 +111,7 @@ def _is_scale_of(scale: Operand, total: Operand) -> bool:
 
 def _difference(power: Operand) -> tuple[Operand, Operand] | None:
     """`a` and `b` of `exp(a - b)`."""
-    power = through(power)
+    power = unconverted(power)[0]
     inner = single(power.value, "math.exp")
     difference = None if inner is None else single(through(inner[0]).value, "arith.subf")
     if inner is None or difference is None:

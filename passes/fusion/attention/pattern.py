@@ -21,8 +21,10 @@ from pykern.passes.fusion.attention.softmax import (
     powers,
     softmax,
     starts_from,
+    unconverted,
+    unwidened,
 )
-from pykern.passes.ir.elements import Operand, composed, dims, is_plain, operand, positions, through, within
+from pykern.passes.ir.elements import Operand, composed, dims, is_plain, operand, positions, within
 from pykern.passes.ir.memory import TENSOR_RESHAPES
 from pykern.passes.ir.structured import is_elementwise, loop_count, reduction_loops
 from pykern.passes.ir.values import defining
@@ -48,6 +50,8 @@ class Attention:
     count: int
     depth: int
     width: int
+    weights: ir.Type
+    """The type of what the program multiplies values with: it may be narrower than that of the sums."""
     shifted: bool
     """Whether the largest score is taken off before exp."""
 
@@ -73,22 +77,26 @@ def attention_of(op: ir.Operation) -> Attention | None:
     for weights, values in (outside, outside[::-1]):
         if weights.at != dims(*range(rank - 1), rank) or not _is_matrix(values, rank, rank - 1, rank - 2):
             continue
-        found = softmax(weights.value, rank) if total is None else powers(weights.value, total, rank)
+        exact, converted = unconverted(weights)  # they may be rounded before they are multiplied
+        if exact.at != weights.at:
+            continue
+        found = softmax(exact.value, rank) if total is None else powers(exact.value, total, rank)
         if found is None:
             continue
-        members = [*found.members, *between]
+        members = [*found.members, *converted, *between]
         scores = _scores(found.top, rank, members)
         if scores is None:
             continue
         inside = {identity(each.owner.operation) for each in members} | {identity(op)}
         if any(_escapes(each, inside) for each in members):
             continue
-        return _described(op, found, scores, values, rank)
+        element = ir.RankedTensorType(unwidened(weights).value.type).element_type
+        return _described(op, found, scores, values, element, rank)
     return None
 
 
 def _described(
-    op: ir.Operation, found: Softmax, product: ir.Operation, values: Operand, rank: int
+    op: ir.Operation, found: Softmax, product: ir.Operation, values: Operand, weights: ir.Type, rank: int
 ) -> Attention | None:
     top = found.top
     inside = _product(product)
@@ -110,8 +118,8 @@ def _described(
         {**_same(rank - 2), rank - 1: dims(rank + 1)[0], rank: dims(rank - 1)[0]},
     )
     return Attention(
-        op, top, product, through(query), through(keys), through(Operand(values.value, value_at)),
-        tuple(batches), queries, count, depth, width, found.shifted,
+        op, top, product, unwidened(query), unwidened(keys), unwidened(Operand(values.value, value_at)),
+        tuple(batches), queries, count, depth, width, weights, found.shifted,
     )  # fmt: skip
 
 

@@ -126,9 +126,9 @@ class Score:
                 return self.indices[expression.position]
             return index_constant(ir.AffineConstantExpr(expression).value)
         operands = [self._wide(values[v] if v in values else self._scalar(v)) for v in op.operands]
-        if op.name in CONVERSIONS and operands[0].type == self.attention.element:
+        kind, wide = op.results[0].type, self.attention.element
+        if op.name in CONVERSIONS and all(t == wide or _is_narrow(t) for t in (op.operands[0].type, kind)):
             return operands[0]
-        kind = op.results[0].type
         return remake(op, operands, [self.attention.element if _is_narrow(kind) else kind]).result
 
     def _wide(self, value: ir.Value) -> ir.Value:

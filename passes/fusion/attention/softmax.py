@@ -45,7 +45,7 @@ def softmax(weights: ir.Value, rank: int) -> Softmax | None:
 def powers(exponentials: ir.Value, divisor: Operand, rank: int) -> Softmax | None:
     """`exp(t - max(t))` or `exp(t)`, where `divisor` is their sum."""
     everywhere, rows = dims(*range(rank)), dims(*range(rank - 1))
-    total, converted = _unconverted(divisor)
+    total, converted = unconverted(divisor)
     if total.at != rows or reduced(total.value, "arith.addf", 0.0) != exponentials:
         return None
     power = single(exponentials, "math.exp")
@@ -68,7 +68,7 @@ def divided_product(op: ir.Operation) -> tuple[ir.Operation, Operand, tuple[ir.V
     quotient = single(op.results[0], "arith.divf")
     if quotient is None or quotient[0].at != dims(*range(loop_count(op))):
         return None
-    divided, converted = _unconverted(quotient[0])
+    divided, converted = unconverted(quotient[0])
     product = defining(divided.value)
     if product is None or divided.at != dims(*range(loop_count(op))):
         return None
@@ -81,6 +81,13 @@ def narrow(value: ir.Value) -> ir.Value:
     return op.operands[0] if op is not None and op.name == "arith.extf" else value
 
 
+def unwidened(read: Operand) -> Operand:
+    """The same elements before they were widened, transposed or reshaped."""
+    read = through(read)
+    found = single(read.value, "arith.extf")
+    return read if found is None else unwidened(found[0].seen_from(read.at))
+
+
 def starts_from(value: ir.Value, number: float) -> bool:
     """Whether a tensor is filled with a number."""
     op = made_by(value, "linalg.generic", "linalg.fill")
@@ -91,12 +98,13 @@ def starts_from(value: ir.Value, number: float) -> bool:
 
 def _constant(value: ir.Value) -> float | None:
     op = made_by(value, "arith.constant")
-    if op is None or not isinstance(value.type, ir.FloatType):
+    if op is None or not isinstance(value.type, ir.FloatType | ir.IntegerType):
         return None
-    return ir.FloatAttr(op.attributes["value"]).value
+    kind = ir.FloatAttr if isinstance(value.type, ir.FloatType) else ir.IntegerAttr
+    return kind(op.attributes["value"]).value
 
 
-def _unconverted(read: Operand) -> tuple[Operand, list[ir.Value]]:
+def unconverted(read: Operand) -> tuple[Operand, list[ir.Value]]:
     """What was read before it was converted, and the tensors on the way."""
     passed: list[ir.Value] = []
     while True:

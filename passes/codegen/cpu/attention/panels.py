@@ -1,54 +1,27 @@
 """Shapes of an attention, and its keys and values in the order of its tiles.
 
-Comes in: a call of a `.tiles` function. Goes out: `Shape`; `pack`, which copies an operand into panels of one vector's
-width each, whatever its strides were: a tile reads one piece of memory.
+Comes in: a call of a `.tiles` function. Goes out: `PanelShape`; `pack`, which copies an operand into panels of one
+vector's width each, whatever its strides were: a tile reads one piece of memory.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.passes.analysis.cost_model.registers import VECTOR_BYTES
 from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK
-from pykern.passes.codegen.cpu.loop_nest.emit import evaluate
+from pykern.passes.codegen.attention_calls import AttentionShape
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted
-from pykern.passes.ir.structured import loops_in
 from pykern.passes.kernels import index_constant
 
 
-@dataclass
-class Shape:
-    """Lengths and maps of one attention; dimensions are batches, query, key, depth, width."""
-
-    lengths: tuple[int, ...]
-    maps: list[ir.AffineMap]
-    element: ir.FloatType
-
-    @property
-    def batches(self) -> tuple[int, ...]:
-        return self.lengths[:-4]
-
-    @property
-    def queries(self) -> int:
-        return self.lengths[-4]
-
-    @property
-    def keys(self) -> int:
-        return self.lengths[-3]
-
-    @property
-    def depth(self) -> int:
-        return self.lengths[-2]
-
-    @property
-    def width(self) -> int:
-        return self.lengths[-1]
+class PanelShape(AttentionShape):
+    """The same, in vectors and panels of them."""
 
     @property
     def lanes(self) -> int:
@@ -62,23 +35,8 @@ class Shape:
     def width_panels(self) -> int:
         return -(-self.width // self.lanes)
 
-    def dimension(self, name: str) -> int:
-        return len(self.batches) + ("query", "key", "depth", "width").index(name)
 
-    def batches_of(self, operand: int) -> list[int]:
-        """The batches that an operand knows: keys may be shared by several heads."""
-        used = loops_in(self.maps[operand])
-        return [b for b in range(len(self.batches)) if b in used]
-
-    def widened(self, value: ir.Value) -> ir.Value:
-        """f16 and bf16 in the type of the sums."""
-        return value if value.type == self.element else arith.ExtFOp(self.element, value).result
-
-    def at(self, operand: int, known: dict[int, ir.Value]) -> list[ir.Value]:
-        return [evaluate(e, known) for e in self.maps[operand].results]
-
-
-def pack(place: NestContext, call: ir.Operation, shape: Shape, operand: int, threads: bool) -> ir.Value:
+def pack(place: NestContext, call: ir.Operation, shape: PanelShape, operand: int, threads: bool) -> ir.Value:
     """Panels of one vector's keys by depth (keys), or of one vector's width by keys (values); zeros beyond."""
     batches = shape.batches_of(operand)
     count = math.prod(shape.batches[b] for b in batches)
@@ -112,7 +70,7 @@ def pack(place: NestContext, call: ir.Operation, shape: Shape, operand: int, thr
     return packed
 
 
-def split(number: ir.Value, batches: list[int], shape: Shape) -> dict[int, ir.Value]:
+def split(number: ir.Value, batches: list[int], shape: PanelShape) -> dict[int, ir.Value]:
     """Indices of the batches from their number, the last one fastest."""
     known: dict[int, ir.Value] = {}
     for b in reversed(batches):
@@ -122,7 +80,7 @@ def split(number: ir.Value, batches: list[int], shape: Shape) -> dict[int, ir.Va
     return known
 
 
-def joined(known: dict[int, ir.Value], batches: list[int], shape: Shape) -> ir.Value:
+def joined(known: dict[int, ir.Value], batches: list[int], shape: PanelShape) -> ir.Value:
     number = index_constant(0)
     for b in batches:
         number = arith.AddIOp(times(number, shape.batches[b]), known[b]).result

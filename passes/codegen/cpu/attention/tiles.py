@@ -21,14 +21,13 @@ from mlir.dialects import arith, memref, scf, vector
 from mlir.dialects import math as math_dialect
 
 from pykern.dialect import attributes as kern
-from pykern.dialect.diagnostics import span_of
-from pykern.errors import VerifyError
 from pykern.passes.analysis.cost_model.caches import ATTENTION_BLOCK_KEYS, ATTENTION_BLOCK_TILES
 from pykern.passes.analysis.cost_model.registers import ATTENTION_TILE_QUERIES, VECTOR_BYTES
 from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK
+from pykern.passes.codegen.attention_calls import AttentionCall, attention_calls, erase_functions
 from pykern.passes.codegen.cpu.attention.lanes import KeyLanes
 from pykern.passes.codegen.cpu.attention.panels import (
-    Shape,
+    PanelShape,
     joined,
     least,
     pack,
@@ -37,67 +36,26 @@ from pykern.passes.codegen.cpu.attention.panels import (
     times,
 )
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
-from pykern.passes.fusion.attention.mask import last_key_offset
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted
-from pykern.passes.kernels import identity, index_constant, named, symbols
+from pykern.passes.kernels import index_constant
 
-FACTORS, LENGTHS_AT_LEAST = 3, 4
-"""Queries, keys and values; and their lengths, apart from those of batches."""
 ONCE = "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
 QUICK = "#arith.fastmath<afn,nnan,nsz>"
 
 
 def make_attentions(place: NestContext, threads: bool) -> None:
     """Replace all calls of `.tiles` functions of a program, and erase those functions."""
-    known = symbols(place.module)
-    done: list[ir.Operation] = []
-    for call in named(place.program, "func.call"):
-        tiles = known.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
-        if tiles is not None and kern.MAPS in tiles.attributes:
-            score = _score(tiles, known)
-            make_attention(place, call, tiles, score, threads)
-            done += [tiles, score]
-    for each in {identity(op): op for op in done}.values():
-        each.erase()
+    found = attention_calls(place.module, place.program)
+    for each in found:
+        make_attention(place, each, threads)
+    erase_functions(found)
 
 
-def _score(tiles: ir.Operation, known: dict[str, ir.Operation]) -> ir.Operation:
-    """The function that `kern.attention` names. Raises `VerifyError` where the marks do not fit the arguments."""
-    inputs = ir.FunctionType(ir.TypeAttr(tiles.attributes["function_type"]).value).inputs
-    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(tiles.attributes[kern.MAPS])]
-    lengths = (
-        tuple(ir.DenseI64ArrayAttr(tiles.attributes[kern.LENGTHS]))
-        if kern.LENGTHS in tiles.attributes
-        else ()
-    )
-    mark = tiles.attributes.get(kern.ATTENTION, None)
-    score = known.get(mark.value) if isinstance(mark, ir.FlatSymbolRefAttr) else None
-    read = [*inputs[: len(maps) - 1], *inputs[-1:]]
-    fits = len(read) == len(maps) >= FACTORS + 1 and len(lengths) >= LENGTHS_AT_LEAST
-    fits = fits and all(
-        isinstance(kind, ir.MemRefType) and kind.rank == len(m.results) and m.n_dims == len(lengths)
-        for kind, m in zip(read, maps, strict=True)
-    )
-    if score is None or not fits or not isinstance(ir.MemRefType(read[-1]).element_type, ir.FloatType):
-        raise VerifyError(
-            f"attention of wrong marks: `{kern.ATTENTION}` names a function of the module, `{kern.LENGTHS}` lists "
-            f"batches, queries, keys, depth and width, and `{kern.MAPS}` has a map of these for each array and the "
-            f"result",
-            span_of(tiles.location),
-        )
-    return score
-
-
-def make_attention(
-    place: NestContext, call: ir.Operation, tiles: ir.Operation, score: ir.Operation, threads: bool
-) -> None:
-    """Put nests in the place of a call of `tiles`."""
-    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(tiles.attributes[kern.MAPS])]
-    out = ir.MemRefType(list(call.operands)[-1].type)
-    shape = Shape(
-        tuple(ir.DenseI64ArrayAttr(tiles.attributes[kern.LENGTHS])), maps, ir.FloatType(out.element_type)
-    )
+def make_attention(place: NestContext, found: AttentionCall, threads: bool) -> None:
+    """Put nests in the place of a call."""
+    call = found.call
+    shape = PanelShape(found.shape.lengths, found.shape.maps, found.shape.element)
     keys = pack(place, call, shape, 1, threads)
     values = pack(place, call, shape, 2, threads)
     blocks = -(-shape.queries // (ATTENTION_TILE_QUERIES * ATTENTION_BLOCK_TILES))
@@ -108,7 +66,7 @@ def make_attention(
         nest.function.attributes[kern.ATTENTION] = ir.UnitAttr.get()
         given = [nest.value(v) for v in (query, keys, values, *others)]
         with Counted(lo, hi, 1) as task:
-            Block(nest, shape, given, score, kern.UNSHIFTED not in tiles.attributes).emit(task, blocks)
+            Block(nest, shape, given, found.score, found.shifted).emit(task, blocks)
     work = extent * ATTENTION_TILE_QUERIES * ATTENTION_BLOCK_TILES * shape.keys * (shape.depth + shape.width)
     nest.call(threads and extent > 1 and work > PARALLEL_WORK)
     call.erase()
@@ -118,7 +76,7 @@ class Block:
     """One block of queries of one batch."""
 
     def __init__(
-        self, nest: Nest, shape: Shape, given: list[ir.Value], score: ir.Operation, shifted: bool
+        self, nest: Nest, shape: PanelShape, given: list[ir.Value], score: ir.Operation, shifted: bool
     ) -> None:
         self.nest, self.shape, self.score, self.shifted = nest, shape, score, shifted
         self.query, self.keys, self.values, *self.others, self.out = given
@@ -150,10 +108,10 @@ class Block:
     def _keys(self) -> ir.Value:
         """The number of keys up to the last one that the block's last query may attend to."""
         s = self.shape
-        offset = last_key_offset(self.score, 1 + s.dimension("query"), 1 + s.dimension("key"))
-        if offset is None:
+        last = s.key_offsets(self.score).last
+        if last is None:
             return index_constant(s.keys)
-        after = arith.AddIOp(self.first, arith.AddIOp(self.rows, index_constant(offset)).result).result
+        after = arith.AddIOp(self.first, arith.AddIOp(self.rows, index_constant(last)).result).result
         return least(arith.MaxSIOp(after, self.zero).result, s.keys)
 
     def _scratch(self) -> None:
@@ -330,9 +288,10 @@ class Block:
             with Counted(self.zero, index_constant(s.width), 1) as column:
                 at[s.dimension("width")] = column
                 value = memref.LoadOp(self.result, [row, column]).result
-                memref.StoreOp(arith.DivFOp(value, total).result, self.out, s.at(len(s.maps) - 1, at))
+                value = s.narrowed(arith.DivFOp(value, total).result, self.out)
+                memref.StoreOp(value, self.out, s.at(len(s.maps) - 1, at))
 
 
-def _reads_keys(shape: Shape, operand: int) -> bool:
+def _reads_keys(shape: PanelShape, operand: int) -> bool:
     """Whether an operand of the scores differs from key to key: then its last dimension is the key."""
     return list(shape.maps[operand].results)[-1:] == [ir.AffineDimExpr.get(shape.dimension("key"))]

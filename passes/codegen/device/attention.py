@@ -1,0 +1,51 @@
+"""Attention on a device: a group takes queries of one batch and meets the keys block by block.
+
+Comes in: a program on buffers with calls that stand for attention. Goes out: a kernel and its launch for each. Scores
+are never in memory as a whole: what is done with a block of them, a running maximum and sum, is told in
+`codegen.cpu.attention.tiles`. Read next: `fma_attention` (by multiply-adds), `matrix_attention` (by tensor cores).
+"""
+
+from __future__ import annotations
+
+from pykern.passes.analysis.cost_model.devices import ATTENTION_KEYS, MATRIX_ATTENTION_KEYS
+from pykern.passes.codegen.attention_calls import AttentionCall, attention_calls, erase_functions
+from pykern.passes.codegen.device.attention_elements import AttentionElements
+from pykern.passes.codegen.device.fma_attention import AttentionTile, FmaAttention
+from pykern.passes.codegen.device.kernel import Kernel, KernelContext
+from pykern.passes.codegen.device.matrix_attention import (
+    MatrixAttention,
+    MatrixAttentionTile,
+    why_not_attention,
+)
+from pykern.passes.remarks import remark
+
+
+def launch_attentions(place: KernelContext) -> None:
+    """Put launches in the place of all calls that stand for attention, and erase what they call."""
+    found = attention_calls(place.module, place.program)
+    for each in found:
+        reason = why_not_attention(each, place.matrix_unit)
+        if reason is None:
+            remark(each.call, "attention uses tensor cores")
+            _by_matrices(place, each)
+        else:
+            remark(each.call, f"attention does not use tensor cores: {reason}")
+            _by_multiply_adds(place, each)
+        each.call.erase()
+    erase_functions(found)
+
+
+def _by_matrices(place: KernelContext, found: AttentionCall) -> None:
+    tile = MatrixAttentionTile.of_call(found, place.aligned)
+    blocks = -(-found.shape.queries // tile.queries)
+    ndrange = found.shape.batch_count * tile.panels, blocks, tile.items
+    with Kernel(place, found.call, ndrange, (1, 1, tile.items)) as kernel:
+        MatrixAttention(AttentionElements(kernel, found, MATRIX_ATTENTION_KEYS), tile).emit(blocks)
+
+
+def _by_multiply_adds(place: KernelContext, found: AttentionCall) -> None:
+    tile = AttentionTile.of_shape(found.shape)
+    blocks = -(-found.shape.queries // tile.queries)
+    ndrange = found.shape.batch_count * tile.panels, blocks, tile.items
+    with Kernel(place, found.call, ndrange, (1, 1, tile.items)) as kernel:
+        FmaAttention(AttentionElements(kernel, found, ATTENTION_KEYS), tile).emit(blocks)
