@@ -18,6 +18,7 @@ import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -42,10 +43,21 @@ def mark_repeated(items: Iterable[pytest.Item]) -> None:
             _mark(tests, swept)
 
 
-def mark_long(items: Iterable[pytest.Item]) -> None:
+class Test(Protocol):
+    """What the rule asks of a test."""
+
+    @property
+    def nodeid(self) -> str: ...
+
+    def get_closest_marker(self, name: str) -> object: ...
+
+    def add_marker(self, marker: pytest.MarkDecorator, /) -> None: ...
+
+
+def mark_long(items: Iterable[Test]) -> None:
     """Mark as slow what takes long, but for the quickest test of a file."""
     taken = times(TIMES.read_text())
-    files: dict[str, list[pytest.Item]] = defaultdict(list)
+    files: dict[str, list[Test]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("slow") is None:
             files[item.nodeid.partition("::")[0]].append(item)

@@ -96,8 +96,8 @@ class Collected:
     def get_closest_marker(self, name: str) -> object:
         return self.slow or None
 
-    def add_marker(self, mark: pytest.MarkDecorator) -> None:
-        assert mark.name == "slow"
+    def add_marker(self, marker: pytest.MarkDecorator) -> None:
+        assert marker.name == "slow"
         self.slow = True
 
 
