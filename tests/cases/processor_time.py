@@ -65,7 +65,7 @@ class Times:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         taken = dict(report.user_properties).get(_KEY)
-        if report.when == "teardown" and taken is not None and taken >= LEAST:
+        if report.when == "teardown" and isinstance(taken, float) and taken >= LEAST:
             self.seconds[report.nodeid] = taken
 
     def pytest_sessionfinish(self) -> None:
