@@ -33,3 +33,32 @@ func.func @part(%x: tensor<9xf64>, %n: index) -> tensor<4xf64> {
   }
   return %r : tensor<4xf64>
 }
+
+// So does what a branch or a selection gives: parts have offsets of their own.
+
+// CHECK-LABEL: func.func @chosen
+// CHECK: scf.if
+// CHECK: %[[FIRST:.*]] = bufferization.alloc_tensor() copy(%{{.*}}) : tensor<4xf64>
+// CHECK: scf.yield %[[FIRST]]
+// CHECK: %[[LAST:.*]] = bufferization.alloc_tensor() copy(%{{.*}}) : tensor<4xf64>
+// CHECK: scf.yield %[[LAST]]
+func.func @chosen(%x: tensor<9xf64>, %c: i1) -> tensor<4xf64> {
+  %r = scf.if %c -> (tensor<4xf64>) {
+    %part = tensor.extract_slice %x[2] [4] [1] : tensor<9xf64> to tensor<4xf64>
+    scf.yield %part : tensor<4xf64>
+  } else {
+    %part = tensor.extract_slice %x[5] [4] [1] : tensor<9xf64> to tensor<4xf64>
+    scf.yield %part : tensor<4xf64>
+  }
+  return %r : tensor<4xf64>
+}
+
+// CHECK-LABEL: func.func @selected
+// CHECK: %[[PART:.*]] = tensor.extract_slice
+// CHECK: %[[WHOLE:.*]] = bufferization.alloc_tensor() copy(%[[PART]])
+// CHECK: arith.select %{{.*}}, %[[WHOLE]], %{{.*}} : tensor<4xf64>
+func.func @selected(%x: tensor<9xf64>, %y: tensor<4xf64>, %c: i1) -> tensor<4xf64> {
+  %part = tensor.extract_slice %x[2] [4] [1] : tensor<9xf64> to tensor<4xf64>
+  %r = arith.select %c, %part, %y : tensor<4xf64>
+  return %r : tensor<4xf64>
+}

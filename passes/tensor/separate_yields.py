@@ -13,27 +13,31 @@ from pykern.passes.ir.memory import TENSOR_RESHAPES
 from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import named
 
+MEETINGS = ("scf.for", "scf.while", "scf.if", "arith.select")
+"""Ops whose results are one of several tensors."""
+
 _VIEWS = (*TENSOR_RESHAPES, "tensor.cast", "tensor.extract_slice")
 
 
 @dataclass(frozen=True)
 class SeparateYields(Pass):
-    """Copy a tensor that is carried around a loop, or yielded, more than once, and a part that a loop begins with.
+    """Copy a tensor that is carried around a loop, or yielded, more than once, and a part of a tensor that is one
+    of several: where a loop begins or goes on with it, or where a branch or a selection gives it.
 
     One-shot bufferization (LLVM 22) puts both into one buffer, and then does not see that writing one in the
-    next iteration changes the other. And where a loop begins with a part of a buffer and goes on with whole ones,
-    their common type has steps that nobody knows, and no code can be made for it.
+    next iteration changes the other. And where parts of buffers meet, or a part and a whole one, their common type
+    has an offset or steps that nobody knows, and no code can be made for it.
 
     In:  programs on tensors, last thing before bufferization.
     Out: the operands of each scf.for, scf.while, scf.yield and scf.condition are different tensors, and so
-         are those of a call that writes one of them; loops begin with whole ones.
+         are those of a call that writes one of them; loops, branches and selections have whole ones.
     """
 
     name: ClassVar[str] = "kern-separate-yields"
-    looks_for: ClassVar[tuple[str, ...]] = ("scf.for", "scf.while", "func.call")
+    looks_for: ClassVar[tuple[str, ...]] = (*MEETINGS, "func.call")
 
     def run(self, module: ir.Module) -> None:
-        for op in named(module.operation, "scf.for", "scf.while", "scf.yield", "scf.condition", "func.call"):
+        for op in named(module.operation, *MEETINGS, "scf.yield", "scf.condition", "func.call"):
             if op.name == "func.call" and not _writes(module, op):
                 continue
             seen: set[ir.Value] = set()
@@ -41,7 +45,8 @@ class SeparateYields(Pass):
                 if not isinstance(value.type, ir.RankedTensorType):
                     continue
                 root = _root(value)
-                if root in seen or (op.name in ("scf.for", "scf.while") and _is_part(value)):
+                again = root in seen and op.name != "arith.select"
+                if again or (op.name != "func.call" and _is_part(value)):
                     with ir.InsertionPoint(op), op.location:
                         op.operands[number] = bufferization.alloc_tensor(value.type, [], copy=value)
                 seen.add(root)

@@ -149,15 +149,21 @@ def _static(op: ir.Operation, name: str) -> list[int]:
     return list(ir.DenseI64ArrayAttr(op.attributes[name]))
 
 
+def _strides(value: ir.Value, op: ir.Operation) -> list[int]:
+    """The strides of an array that a step of the plan counts with."""
+    strides, _ = ir.MemRefType(value.type).get_strides_and_offset()
+    if ir.ShapedType.get_dynamic_stride_or_offset() in strides:
+        raise TargetError("an array whose strides are not known", span_of(op.location))
+    return list(strides)
+
+
 def _subview(writer: Writer, op: ir.Operation) -> list[Step]:
     """The offset moves by the sum of offsets times strides of the source; lengths are the result's."""
     _, offsets, sizes, _ = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
     dynamic = list(op.operands)
     at = _lengths(writer, _static(op, "static_offsets"), dynamic[1 : 1 + offsets])
     lengths = _lengths(writer, _static(op, "static_sizes"), dynamic[1 + offsets : 1 + offsets + sizes])
-    strides, _ = ir.MemRefType(op.operands[0].type).get_strides_and_offset()
-    if ir.ShapedType.get_dynamic_stride_or_offset() in strides:
-        raise TargetError("a view of an array whose strides are not known", span_of(op.location))
+    strides = _strides(op.operands[0], op)
     kind = ir.MemRefType(op.results[0].type)
     if ir.ShapedType.get_dynamic_size() in kind.shape:
         if kind.rank != len(lengths):
@@ -227,7 +233,7 @@ def _copy(writer: Writer, op: ir.Operation) -> list[Step]:
 
 def _load(writer: Writer, op: ir.Operation) -> list[Step]:
     """A number that the host has to know: it waits for it."""
-    strides, _ = ir.MemRefType(op.operands[0].type).get_strides_and_offset()
+    strides = _strides(op.operands[0], op)
     moving = [[writer.register(v), s] for v, s in zip(list(op.operands)[1:], strides, strict=True)]
     kind = str(op.results[0].type)
     return [["read", writer.register(op.results[0]), writer.register(op.operands[0]), moving, kind]]
@@ -286,7 +292,7 @@ def _launch(writer: Writer, op: ir.Operation) -> list[Step]:
     arguments = []
     for value in view.call.operands:
         if isinstance(value.type, ir.MemRefType):
-            arguments.append(["array", writer.register(value), *_strides_passed(value)])
+            arguments.append(["array", writer.register(value), *_strides_passed(value, op)])
         else:
             arguments.append([str(value.type), writer.register(value)])
     callee = view.callee
@@ -300,12 +306,12 @@ def _launch(writer: Writer, op: ir.Operation) -> list[Step]:
     return [["launch", writer.numbers[view.kernel], arguments, list(view.ndrange), slots]]
 
 
-def _strides_passed(value: ir.Value) -> list[list[int]]:
+def _strides_passed(value: ir.Value, op: ir.Operation) -> list[list[int]]:
     """The strides of an array that is not dense: its kernel takes them."""
     kind = ir.MemRefType(value.type)
     if kind.rank == 0 or isinstance(kind.layout, ir.AffineMapAttr):
         return []
-    return [list(kind.get_strides_and_offset()[0])]
+    return [_strides(value, op)]
 
 
 def _nothing(writer: Writer, op: ir.Operation) -> list[Step]:

@@ -36,7 +36,8 @@ from pykern.passes.tensor.separate_yields import SeparateYields
 
 BUFFERIZE = (
     "one-shot-bufferize{bufferize-function-boundaries=true "
-    "function-boundary-type-conversion=identity-layout-map allow-return-allocs-from-loops=true}"
+    "function-boundary-type-conversion=identity-layout-map "
+    "unknown-type-conversion=identity-layout-map allow-return-allocs-from-loops=true}"
 )
 
 
