@@ -22,6 +22,7 @@ STATEMENTS = (
     "{x}, {y}, {z} = {y}, {z}, {x}", "{x} = {y}.copy()", "{x}[...] = {y} + 1", "{x} = {y}[::-1]",
     "{x} = {y} if n > 1 else {z}",
     "pair = ({x}, {y})\n{x}, {z} = pair", "k({x}, {y}, ndrange=3)", "{x} = f({y}, {z})", "{x}[n % 3] = n",
+    "{x}[:2], {y}[1:] = {y}[1:], {x}[:2]", "{x} = {y}[:3] + f({y}, {z})", "{x} = {y}[[2, 0, 1]]",
 )  # fmt: skip
 BLOCKS = (
     "for i in pk.range(n):",

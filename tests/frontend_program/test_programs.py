@@ -535,3 +535,39 @@ def test_python_own_functions_mean_what_they_do_in_python(rng):
     wanted = (y.sum(), y.max(), x.sum(1), x.max(0), y + y, max(y[0], y[1], 0.5))
     for a, b in zip(elements(x, y), wanted, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_lists_as_indices(rng):
+    """A list is an array of indices, as in NumPy; a tuple is one index an axis, unless it stands among others."""
+
+    def chosen(x, y):
+        pair = (1, 2)
+        return (x[[1, 0]], x[[1, 0], [2, 3]], x[pair], x[pair, 3], x[:, [2, 0]], x[(0, 1), 2], y[[0, 1], :, [-1, 1]],
+                x[[k * 2 for k in range(2)]], y[..., [3, 1]])  # fmt: skip
+
+    x, y = rng.random((4, 5)), rng.random((2, 3, 4))
+    for have, want in zip(pk.jit(chosen)(x, y), chosen(x, y), strict=True):
+        assert np.shape(have) == np.shape(want)
+        np.testing.assert_array_equal(have, want)
+    with pytest.raises(pk.KernelTypeError, match="index 4 is outside of axis 0"):
+        pk.jit(lambda x: x[[0, 4]])(x)
+    with pytest.raises(pk.KernelTypeError, match="an index must be an integer"):
+        pk.jit(lambda x: x[[0, 0.5]])(x)
+
+
+def test_reductions_of_a_tuple_of_arrays(rng):
+    """NumPy makes one array of them; Python's `sum` adds them."""
+
+    def reduced(x, y):
+        return (
+            np.sum((x, y)),
+            np.max([x, y], axis=0),
+            np.mean((x, y), axis=1),
+            np.cumsum((x, y), 1),
+            sum((x, y)),
+        )
+
+    x, y = rng.random(5), rng.random(5)
+    for have, want in zip(pk.jit(reduced)(x, y), reduced(x, y), strict=True):
+        assert np.shape(have) == np.shape(want)
+        np.testing.assert_allclose(have, want, rtol=1e-13)

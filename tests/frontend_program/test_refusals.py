@@ -129,6 +129,37 @@ def test_reading_a_view_after_a_write():
     refused(program, X, match="has been written since", at="y + 1")
 
 
+def test_views_beside_a_write_in_one_expression():
+    """NumPy takes the part first, and reads it when everything beside it has been done."""
+
+    def first(p):
+        p[0] = 7
+        return p[1]
+
+    def changed(x):
+        x[0], x[1] = x[1], x[0]
+        return x
+
+    def added(x):
+        return x[:1] + first(x)
+
+    def returned(x):
+        return x[:1], first(x)
+
+    def kept(x):
+        pair = (x[:1], 1)
+        x[0] = 3
+        return pair
+
+    for function, at in (
+        (changed, "x[0], x[1]"),
+        (added, "x[:1] +"),
+        (returned, "x[:1], "),
+        (kept, "return pair"),
+    ):
+        refused(function, X, match="has been written since", at=at)
+
+
 def test_view_read_in_a_loop_that_writes():
     def program(x):
         y = x[0]

@@ -64,6 +64,8 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
     if name.startswith(_OF_PYTHON):
         name = name.removeprefix(_OF_PYTHON)
         _check_python(t, node, name, args)
+    elif name in (*reductions.NAMES, *scans.NAMES, "min", "max"):
+        args = [_stacked(t, node, name, value) for value in args[:1]] + args[1:]
     if name in ("min", "max"):
         return _extremum(t, node, name, args, keywords)
     if name in reductions.NAMES:
@@ -153,6 +155,15 @@ def _check_python(t: ProgramTranslator, node: ast.Call, name: str, args: list[Va
     if name != "sum" and len(args) > 1:
         raise t.type_error(node, f"Python's `{name}` chooses among numbers, and this is {first.description}",
                            f"write pk.{name}imum(a, b) of arrays, x.{name}(axis=0) along an axis")  # fmt: skip
+
+
+def _stacked(t: ProgramTranslator, node: ast.Call, name: str, value: Value) -> Value:
+    """A tuple or list of arrays as NumPy's functions take it: one array. A few numbers are added as they are."""
+    if not isinstance(value, TupleValue) or not value.items:
+        return value
+    if name not in ("sum", "min", "max") or any(isinstance(v, Cell) and v.shape for v in value.items):
+        return shaping.stacked(t, node, value)
+    return value
 
 
 def _extremum(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:

@@ -29,6 +29,7 @@ def apply(t: ProgramTranslator, node: ast.AST, operands: Sequence[Value], functi
     for operand in operands:
         if not isinstance(operand, Cell | Scalar):
             raise t.type_error(node, f"an array or a number is needed here, not {describe(operand)}")
+        t.check_fresh(node, operand)
     with t.operands_of(node):
         if not any(isinstance(o, Cell) for o in operands):
             result = function([o for o in operands if isinstance(o, Scalar)])

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
+from pykern.data.source import LIST
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise
 from pykern.frontend.program import elementwise, gathering, tiles
 from pykern.frontend.program.differences import constant_difference
 from pykern.frontend.program.gathering import Taken
-from pykern.frontend.program.shaping import backwards
+from pykern.frontend.program.shaping import backwards, stacked
 from pykern.frontend.program.tensors import Extent, Shape, extract_slice, insert_slice, reshape
 from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell
@@ -140,7 +141,8 @@ def parse(t: ProgramTranslator, node: ast.expr, x: Cell) -> Part:
 
 
 def _items(t: ProgramTranslator, node: ast.expr) -> list[tuple[ast.expr, Value | None]]:
-    """The parts of an index with their values; a slice and an ellipsis have none."""
+    """The parts of an index with their values; a slice and an ellipsis have none. A tuple is several parts; a list,
+    and a tuple among other parts, is one: an array of indices."""
     items: list[tuple[ast.expr, Value | None]] = []
     for item in node.elts if isinstance(node, ast.Tuple) else [node]:
         if isinstance(item, ast.Slice) or _is_ellipsis(item):
@@ -148,7 +150,10 @@ def _items(t: ProgramTranslator, node: ast.expr) -> list[tuple[ast.expr, Value |
             continue
         inner = item.value if isinstance(item, ast.Starred) else item
         value = t.expression(inner)
-        items += [(item, v) for v in value.items] if isinstance(value, TupleValue) else [(item, value)]
+        if isinstance(value, TupleValue) and (item is not inner or (item is node and value.name != LIST)):
+            items += [(item, v) for v in value.items]
+        else:
+            items.append((item, value))
     return items
 
 
@@ -167,6 +172,12 @@ def _taken(t: ProgramTranslator, item: ast.expr, value: Value | None, x: Cell, a
     if isinstance(value, tiles.TileValue):
         return Taken(axis, tiles.extent(t, item, value, x, axis))
     refuse(t, item, x.shape[axis : axis + 1], "this index goes along")
+    if isinstance(value, TupleValue):
+        if not value.items:
+            raise t.type_error(item, "a list of indices has at least one", "write x[:0] for no elements")
+        for one in value.items:
+            _element(t, item, one, x, axis)  # raises where it is outside
+        value = stacked(t, item, value)
     if isinstance(value, Cell) and value.shape:
         if not value.dtype.is_integer:
             hint = (

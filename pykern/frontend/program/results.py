@@ -29,6 +29,7 @@ def result_tree(t: ProgramTranslator, node: ast.AST, value: Value, results: list
     if isinstance(value, NoneValue):
         return None
     if isinstance(value, Cell):
+        t.check_fresh(node, value)
         results.append(value.ssa)
         if not value.is_scalar:
             return {"array": len(results) - 1, "dtype": value.dtype.name}

@@ -193,12 +193,16 @@ def _concatenate(t: ProgramTranslator, node: ast.Call, args: list[Value], keywor
 
 def _stack(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     given = arguments.bind(t, node, "stack", "arrays axis=", args, keywords)
-    cells = _several(t, node, "stack", given["arrays"])
+    return stacked(t, node, given["arrays"], given["axis"])
+
+
+def stacked(t: ProgramTranslator, node: ast.AST, arrays: Value, chosen: Value | None = None) -> Cell:
+    """The arrays of a tuple along a new axis, the first one unless `chosen`."""
+    cells = _several(t, node, "stack", arrays)
     old = cells[0].shape
     if any(c.shape != old for c in cells):
         raise t.type_error(node, f"the shapes differ: {' and '.join(c.description for c in cells)}")
-    chosen = given["axis"]
-    axis = 0 if isinstance(chosen, NoneValue) else arguments.axis(t, node, chosen, len(old) + 1)
+    axis = 0 if isinstance(chosen, NoneValue | None) else arguments.axis(t, node, chosen, len(old) + 1)
     one = (*old[:axis], 1, *old[axis:])
     expanded = [Cell(c.dtype, one, reshape(c.ssa, c.dtype, old, one)) for c in cells]
     return _joined(expanded, (*old[:axis], len(cells), *old[axis:]), axis)

@@ -185,12 +185,17 @@ class ProgramTranslator(Displays):
 
     def expression(self, node: ast.expr) -> Value:
         value = super().expression(node)
+        self.check_fresh(node, value)
+        return value
+
+    def check_fresh(self, node: ast.AST, value: Value) -> None:
+        """Raise where a part of an array is read that has been written since: also by what else stands beside it in
+        the same expression."""
         if isinstance(value, Cell) and value.is_stale:
             assert value.base is not None
             raise self.type_error(node, f"{value.base.description} has been written since this part of it was taken: "
                                   "parts are values here, and views in NumPy",
                                   "take the part again, or a copy at first: x[1:].copy()")  # fmt: skip
-        return value
 
     def as_cell(self, value: Scalar) -> Cell:
         """A number as an array of rank 0."""
@@ -305,6 +310,9 @@ class ProgramTranslator(Displays):
         return elementwise.broadcast_to(self, node, new, old.dtype, shape)
 
     def assign(self, target: ast.expr, value: Value, written: ast.expr | None = None) -> None:
+        is_result = isinstance(target, ast.Name) and target.id.startswith(".")
+        for part in cells(value) if is_result else (value,):  # what is returned is read, parts of it as well
+            self.check_fresh(target, part)
         if isinstance(target, ast.Subscript):
             base = self.expression(target.value)
             if isinstance(base, Cell):
@@ -315,7 +323,7 @@ class ProgramTranslator(Displays):
         if isinstance(target, ast.Tuple | ast.List) and isinstance(value, Cell) and value.shape:
             value = TupleValue(tuple(self.items(target, value)))
         if isinstance(target, ast.Name) and isinstance(value, Cell) and not value.name:
-            value.name = "" if target.id.startswith(".") else target.id
+            value.name = "" if is_result else target.id
         super().assign(target, value, written)
 
     # -- expressions -------------------------------------------------------------------------
