@@ -14,12 +14,15 @@ from pykern.api.jit import Program
 from pykern.capture.functions import FunctionText
 from pykern.data.index_space import Extent, launches
 from pykern.data.locations import SourceSpan, parse_definition
+from pykern.data.program_source import ProgramSource
 from pykern.data.scopes import dotted
 from pykern.data.source import Builtin, FunctionSource, is_tiled
+from pykern.data.target import REFERENCE
 from pykern.data.tiles import TileLaunch
-from pykern.errors import NDRANGE, KernelSyntaxError, LaunchError, NotDifferentiable
+from pykern.errors import NDRANGE, KernelSyntaxError, KernelTypeError, LaunchError, NotDifferentiable
 from pykern.launching.checks import device_of
 from pykern.launching.launched import LaunchedKernel
+from pykern.launching.reference_checks import said_of
 from pykern.program import reference as program_reference
 from pykern.program.arguments import describe
 from pykern.runtime import reference_tiles
@@ -42,6 +45,8 @@ class TileLaunches:
     def __init__(self, kernel: LaunchedKernel) -> None:
         self.kernel = kernel
         self._programs: dict[TileLaunch, Program] = {}
+        self._said: dict[ProgramSource, Any] = {}
+        """What the compiler says of launches that the device ``python`` runs."""
         self._known: dict[Any, Program] = {}
         """By an ndrange of numbers, as it was given."""
         refuse_work_items(kernel.text, kernel.captured()[0])
@@ -64,7 +69,7 @@ class TileLaunches:
                 continue
             program = self._program(launch)
             if device == "python":
-                self._run_in_python(launch, values)
+                self._run_in_python(launch, program, values)
             elif device == "cpu":
                 program(*args, **rest)
                 if len(keywords) == 1 and _is_plain(given):
@@ -143,10 +148,15 @@ class TileLaunches:
                 f"`{kernel.__name__}` has {asked}, which is for work-items", hint="leave it out"
             )
 
-    def _run_in_python(self, launch: TileLaunch, values: list[tuple[str, Any]]) -> None:
-        """On the reference device."""
+    def _run_in_python(self, launch: TileLaunch, program: Program, values: list[tuple[str, Any]]) -> None:
+        """On the reference device. What every device refuses is refused there: it has sizes of tiles of its own."""
         kernel = self.kernel
         parameters = describe(values, kernel.annotations).parameters
+        source = program.source_of(kernel.captured()[0], parameters, REFERENCE)
+        if source not in self._said:
+            self._said[source] = said_of(source)
+        if isinstance(self._said[source], KernelTypeError):
+            raise self._said[source].with_traceback(None)
 
         def run(**given: Any) -> None:
             reference_tiles.run(kernel.__wrapped__, given, launch)

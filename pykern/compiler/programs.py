@@ -17,7 +17,7 @@ from mlir import ir
 from pykern.data.artifact import SHARDING, ArgumentUse, Artifact, ProgramLayout, ResultSpec
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import FunctionSource, KernelOptions, Parameter
-from pykern.data.target import CPU, LINALG, Target
+from pykern.data.target import CPU, LINALG, REFERENCE, Target
 from pykern.dialect import attributes as kern
 from pykern.dialect.reports import number_sites
 from pykern.errors import TargetError
@@ -68,6 +68,9 @@ def compile_program(source: ProgramSource, record: Recorder, passes: Passes = ()
         build = kernel_gradient if launch.source.derivatives else kernel_launch
         return compile_module(lambda: build(launch), asked, record, passes)
     primal = undifferentiated(source)
+    if source.target == REFERENCE:  # to be asked whether it is refused
+        build_program(primal, inner_gradient)
+        return Artifact("", source.function.name, str(REFERENCE), "", b"")
     return compile_module(
         lambda: build_program(primal, inner_gradient),
         asked,

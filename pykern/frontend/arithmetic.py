@@ -15,7 +15,7 @@ from mlir.dialects import arith, math
 from pykern.data.promotion import promote, true_divide
 from pykern.frontend.casts import can_hold, constant, convert, fits, integer_range, materialise
 from pykern.frontend.values import OperandError, Scalar
-from pykern.types import DType, bool_, i8, i64, u64, weak_float, weak_int
+from pykern.types import DType, bool_, f32, i8, i64, u64, weak_float, weak_int
 
 FOLD: dict[str, Callable] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
@@ -178,6 +178,9 @@ def element(value: Scalar, dtype: DType) -> Scalar:
 
 
 def _float_binary(op: str, a: Scalar, b: Scalar, fastmath: bool) -> Scalar:
+    if op not in _FLOAT_OPS and a.dtype.bits < 32:  # several steps, and rounded once as NumPy does
+        wide = _float_binary(op, convert(a, f32), convert(b, f32), fastmath)
+        return convert(wide, a.dtype)
     dtype, left, right = a.dtype, materialise(a), materialise(b)
     mode = flags(fastmath)
     if op in _FLOAT_OPS:

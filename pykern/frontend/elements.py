@@ -131,7 +131,7 @@ class Elements(Names):
         if len(nodes) == 1 and isinstance(one, ast.Name) and len(items) > 1:
             fewer = "or launch over fewer dimensions"
             return f"`{one.id}` is a tuple of {len(items)}: write {array.name}[{one.id}[0]], {fewer}"
-        return f"write {array.name}[{', '.join('ijklmnpq'[: len(array.shape)])}]"
+        return f"write {array.name}[{', '.join('ijklmnpq'[: len(array.shape)]) or '()'}]"
 
     def index_of_index(self, first: ast.expr, rank: int) -> str | None:
         """``x[i, j]`` for ``x[i][j]``, whose first index is `first`."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from pykern.data.artifact import FROM_END, Artifact
+from pykern.data.runtime_source import Source
 from pykern.data.source import KernelOptions, KernelSource
 from pykern.data.target import REFERENCE
 from pykern.errors import CAPTURED, KernelError, KernelTypeError
@@ -37,7 +38,7 @@ class ReferenceChecks:
         except KernelError:
             return None
         if source not in self._known:
-            self._known[source] = _found(source)
+            self._known[source] = said_of(source)
         found = self._known[source]
         if isinstance(found, KernelTypeError):
             raise found.with_traceback(None)
@@ -47,7 +48,8 @@ class ReferenceChecks:
         return cast(Places, frozenset(cast(Any, found.resources[FROM_END])))
 
 
-def _found(source: KernelSource) -> Artifact | KernelTypeError | None:
+def said_of(source: Source) -> Artifact | KernelTypeError | None:
+    """The error about types that every device raises; None where the compiler knows nothing of the kernel."""
     try:
         return compiled(source)
     except KernelTypeError as error:

@@ -17,6 +17,7 @@ from pykern.data.locations import parse_definition
 from pykern.errors import KernelSyntaxError, nested_too_deeply
 from pykern.launching import reference_rules
 from pykern.launching.reference_chains import ChainRewriter
+from pykern.types import DType
 
 _SYMBOLS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.LShift: "<<",
@@ -26,23 +27,27 @@ _HELPERS: dict[str, Callable] = {
     "_pk_binary": reference_rules.binary,
     "_pk_in_place": reference_rules.in_place,
     "_pk_update": reference_rules.update,
+    "_pk_inverted": reference_rules.inverted,
 }
-_known: weakref.WeakKeyDictionary[types.CodeType, types.CodeType | None] = weakref.WeakKeyDictionary()
+_known: dict[int, tuple[weakref.ref[types.CodeType], types.CodeType | None]] = {}
+"""By the `id` of a function's code, while there is one: codes of two files, or with other annotations, may be equal."""
 
 
 def rewritten(function: types.FunctionType) -> types.FunctionType:
     """The function by the rules of kernels."""
     code = function.__code__
-    if code not in _known:
+    key = id(code)
+    if key not in _known:
+        gone = weakref.ref(code, lambda _: _known.pop(key, None))
         try:
-            _known[code] = _compiled(function)
+            _known[key] = gone, _compiled(function)
         except RecursionError:
             raise nested_too_deeply(function.__name__) from None
-    made = _known[code]
+    made = _known[key][1]
     if made is None:
         return function
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    helpers = {**_HELPERS, "_pk_callee": _callee}
+    helpers = {**_HELPERS, "_pk_callee": _callee, "_pk_annotated": _annotated}
     closure = tuple(
         cells[name] if name in cells else types.CellType(helpers[name]) for name in made.co_freevars
     )
@@ -56,6 +61,12 @@ def _callee(function: Any) -> Any:
     if getattr(type(function), "__pykern_func__", False):
         return rewritten(function.__pykern_function__)
     return reference_rules.of_numbers(function)
+
+
+def _annotated(kind: Any, value: Any) -> Any:
+    """The value of ``name: kind = value``: a number becomes one of a scalar type. Python's types convert nothing."""
+    is_type = isinstance(kind, DType) or (isinstance(kind, type) and kind.__module__ == "numpy")
+    return _callee(kind)(value) if is_type and reference_rules.is_number(value) else value
 
 
 def _compiled(function: types.FunctionType) -> types.CodeType | None:
@@ -73,7 +84,7 @@ def _compiled(function: types.FunctionType) -> types.CodeType | None:
     node.args.defaults = [ast.Constant(None) for _ in node.args.defaults]
     node.args.kw_defaults = [d and ast.Constant(None) for d in node.args.kw_defaults]
     node.body = _Rewriter().block(node.body)
-    names = [*_HELPERS, "_pk_callee", *function.__code__.co_freevars]
+    names = [*_HELPERS, "_pk_callee", "_pk_annotated", *function.__code__.co_freevars]
     outer = ast.FunctionDef(
         name="outer",
         args=ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, []),
@@ -112,6 +123,17 @@ class _Rewriter(ChainRewriter):
             )
             return ast.copy_location(ast.Expr(made), node)
         return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:  # noqa: N802
+        self.generic_visit(node)
+        return _calling(node, "_pk_inverted", node.operand) if isinstance(node.op, ast.Invert) else node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:  # noqa: N802
+        self.generic_visit(node)
+        if node.value is None:
+            return node
+        value = _calling(node, "_pk_annotated", node.annotation, node.value)
+        return ast.copy_location(ast.Assign([node.target], value), node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
         self.generic_visit(node)

@@ -56,6 +56,15 @@ def binary(op: str, a: Any, b: Any) -> Any:
         return float(made) if dtype == weak_float else made
 
 
+def inverted(a: Any) -> Any:
+    """``~a``: of a bool, the other one."""
+    return not a if isinstance(a, bool) else ~a
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, _NUMBERS)
+
+
 def in_place(op: str, a: Any, b: Any) -> Any:
     """The value of ``a op= b``."""
     return binary(op, a, b) if isinstance(a, _NUMBERS) else IN_PLACE[op](a, b)

@@ -409,7 +409,8 @@ def _pow(a: Any, b: Any) -> Any:
     """``a ** b``; floats of Python as C has them, not complex. Of a weak exponent all bits count."""
     dtype = promote(_type(a), _type(b))
     if dtype.weak:
-        return _power_safe(math.pow)(a, b) if float in (type(a), type(b)) else a**b
+        is_whole = float not in (type(a), type(b)) and (a != 0 or b >= 0)
+        return a**b if is_whole else _power_safe(math.pow)(a, b)
     if not dtype.is_integer or dtype == bool_:
         return a**b
     fitted(a, dtype)

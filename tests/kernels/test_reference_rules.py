@@ -54,6 +54,7 @@ def test_integers(op, device):
 FUNCTIONS = [
     "round(x[i])", "max(0.0, x[i])", "min(x[i], 0.0)", "max(x[i], a)", "abs(x[i])", "int(x[i])", "pk.i8(x[i])",
     "math.floor(x[i])", "math.ceil(x[i])", "math.trunc(x[i])", "math.sqrt(x[i])", "math.fmod(x[i], a)", "1 / x[i]",
+    "~(x[i] > 0)", "~(i > 3)", "i ** -1", "(i - 3) ** -2",
     "x[i] // a", "int(x[i]) // int(x[i] * 0)", "int(x[i]) % (i - i)",
     "(i < 2) + (i < 3)", "divmod(int(x[i]), i)[0]", "pk.cdiv(int(x[i]), i)", "np.maximum(x[i], a)", "round(a * x[i])",
 ]  # fmt: skip
@@ -124,6 +125,44 @@ def test_arrays_that_overlap_in_part_are_refused(device):
 def test_a_constant_that_does_not_fit_is_refused(device):
     with pytest.raises(pk.KernelTypeError, match="does not fit i8"):
         kernel_of("x[i] + 300")(np.zeros(3), np.ones(3, np.int8), 0, ndrange=3, device=device)
+
+
+@pytest.mark.parametrize("kind", ["pk.f32", "pk.f16", "pk.i8", "int", "float", "bool", "np.float32"])
+def test_annotated_names_have_that_type(kind):
+    file, text = (
+        f"<rule {kind}>",
+        f"def run(o, x):\n    i = pk.index()\n    t: {kind} = x[i]\n    o[i] = t * 3\n",
+    )
+    kernel = pk.kernel(defined(text, file, {"pk": pk, "np": np})["run"])
+    x, outs = np.array([0.1, -7.3, 2.5]), np.zeros((2, 3))
+    for out, device in zip(outs, ("cpu", "python"), strict=True):
+        kernel(out, x, ndrange=3, device=device)
+    np.testing.assert_array_equal(outs[0], outs[1])
+
+
+def test_errors_stand_in_the_file_of_the_kernel():
+    """Where two files have the same kernel on the same line."""
+    text = "def run(x):\n    i = pk.index()\n    x[i + int(x[i])] = 0\n"
+    for file in ("<first file>", "<second file>"):
+        with pytest.raises(pk.OutOfBounds) as caught:
+            pk.kernel(defined(text, file, {"pk": pk})["run"])(np.full(3, 7.0), ndrange=3, device="python")
+        assert caught.value.span is not None and caught.value.span.file == file
+
+
+@DEVICES
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("op", ["//", "%"])
+def test_short_floats_are_divided_as_numpy_does(op, dtype, device):
+    """Rounded once: 30000 // -7 is -4286, which lies between two f16."""
+    random = np.random.default_rng(3)
+    x = np.concatenate((random.standard_normal(200) * 100, [30000, -30000, 0.1])).astype(dtype)
+    a = np.where(random.random(len(x)) < 0.5, -7, random.standard_normal(len(x))).astype(dtype)
+    kernel = kernel_of(f"x[i] {op} a[i]")
+    found = np.zeros_like(x)
+    kernel(found, x, a, ndrange=len(x), device=device)
+    with np.errstate(over="ignore"):
+        expected = x // a if op == "//" else x % a
+    np.testing.assert_array_equal(found.astype(np.float64), expected.astype(np.float64))
 
 
 def test_names_and_functions_are_the_users():

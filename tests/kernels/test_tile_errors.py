@@ -148,6 +148,18 @@ def test_what_the_compiler_refuses(kernel, more, ndrange, kind, reason, line):
     np.testing.assert_array_equal(o, X)
 
 
+def test_plain_python_refuses_what_depends_on_sizes():
+    """It has sizes of tiles of its own, so it would give other numbers."""
+    for kernel, more, ndrange, kind, reason, line in REFUSED:
+        if kind is pk.KernelTypeError:
+            o = X.copy()
+            with pytest.raises(kind) as refused:
+                kernel(o, X, *more, ndrange=ndrange, device="python")
+            assert reason in str(refused.value)
+            assert refused.value.span is not None and line in refused.value.span.source_line()
+            np.testing.assert_array_equal(o, X)
+
+
 def test_all_tiles_write_the_same_elements():
     @pk.kernel
     def over_all(o, x):

@@ -209,3 +209,13 @@ def _chosen_by(index: Scalar, choices: list[ir.Value]) -> ir.Value:
                 ir.Operation.create("scf.yield", operands=[value])
         chosen = made.results[0]
     return chosen
+
+
+def check_fresh(t: ProgramTranslator, node: ast.AST, value: Value) -> None:
+    """Raise where a part of an array is read that has been written since, also by what stands beside it in the same
+    expression: NumPy's view would show it."""
+    if isinstance(value, Cell) and value.is_stale:
+        assert value.base is not None
+        raise t.type_error(node, f"{value.base.description} has been written since this part of it was taken: "
+                           "parts are values here, and views in NumPy",
+                           "take the part again, or a copy at first: x[1:].copy()")  # fmt: skip

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert
+from pykern.frontend.program.aliasing import check_fresh
 from pykern.frontend.program.tensors import Input, Shape, elementwise, fill, reshape
 from pykern.frontend.program.tile_lengths import meet
 from pykern.frontend.program.values import Cell
@@ -29,7 +30,7 @@ def apply(t: ProgramTranslator, node: ast.AST, operands: Sequence[Value], functi
     for operand in operands:
         if not isinstance(operand, Cell | Scalar):
             raise t.type_error(node, f"an array or a number is needed here, not {describe(operand)}")
-        t.check_fresh(node, operand)
+        check_fresh(t, node, operand)
     with t.operands_of(node):
         if not any(isinstance(o, Cell) for o in operands):
             result = function([o for o in operands if isinstance(o, Scalar)])

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from mlir import ir
 
 from pykern.frontend.casts import materialise
+from pykern.frontend.program.aliasing import check_fresh
 from pykern.frontend.program.values import Cell, DictValue
 from pykern.frontend.values import NoneValue, Scalar, Text, TupleValue, Value, describe
 from pykern.types import bool_
@@ -29,7 +30,7 @@ def result_tree(t: ProgramTranslator, node: ast.AST, value: Value, results: list
     if isinstance(value, NoneValue):
         return None
     if isinstance(value, Cell):
-        t.check_fresh(node, value)
+        check_fresh(t, node, value)
         results.append(value.ssa)
         if not value.is_scalar:
             return {"array": len(results) - 1, "dtype": value.dtype.name}

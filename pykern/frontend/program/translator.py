@@ -37,6 +37,7 @@ from pykern.frontend.program import (
     structures,
     tiles,
 )
+from pykern.frontend.program.aliasing import check_fresh
 from pykern.frontend.program.arguments import dtype as wanted_dtype
 from pykern.frontend.program.displays import Displays
 from pykern.frontend.program.flow import cells
@@ -185,17 +186,8 @@ class ProgramTranslator(Displays):
 
     def expression(self, node: ast.expr) -> Value:
         value = super().expression(node)
-        self.check_fresh(node, value)
+        check_fresh(self, node, value)
         return value
-
-    def check_fresh(self, node: ast.AST, value: Value) -> None:
-        """Raise where a part of an array is read that has been written since: also by what else stands beside it in
-        the same expression."""
-        if isinstance(value, Cell) and value.is_stale:
-            assert value.base is not None
-            raise self.type_error(node, f"{value.base.description} has been written since this part of it was taken: "
-                                  "parts are values here, and views in NumPy",
-                                  "take the part again, or a copy at first: x[1:].copy()")  # fmt: skip
 
     def as_cell(self, value: Scalar) -> Cell:
         """A number as an array of rank 0."""
@@ -312,7 +304,7 @@ class ProgramTranslator(Displays):
     def assign(self, target: ast.expr, value: Value, written: ast.expr | None = None) -> None:
         is_result = isinstance(target, ast.Name) and target.id.startswith(".")
         for part in cells(value) if is_result else (value,):  # what is returned is read, parts of it as well
-            self.check_fresh(target, part)
+            check_fresh(self, target, part)
         if isinstance(target, ast.Subscript):
             base = self.expression(target.value)
             if isinstance(base, Cell):
