@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from pykern.data.source import LIST
 from pykern.frontend import arithmetic, branches
 from pykern.frontend.advice import scalar_from
 from pykern.frontend.debug_checks import check_divisor, check_power
@@ -90,6 +91,8 @@ class Operations(Translation):
                 f"`{_word(op)}` is not available in kernels",
                 "compare with == or <" if "in" not in _word(op).split() else "write a == 1 or a == 2",
             )
+        if isinstance(left, TupleValue) and isinstance(right, TupleValue) and symbol in ("==", "!="):
+            return self._tuples_equal(node, op, left, right)
         if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
             wrong = right if isinstance(left, Scalar) else left
             raise self.type_error(
@@ -97,6 +100,17 @@ class Operations(Translation):
             )
         with self.operands_of(node):
             return arithmetic.binary(symbol, left, right)
+
+    def _tuples_equal(self, node: ast.Compare, op: ast.cmpop, left: TupleValue, right: TupleValue) -> Scalar:
+        """``==`` or ``!=`` of tuples, item by item: as many shapes are compared."""
+        differ = isinstance(op, ast.NotEq)
+        if len(left.items) != len(right.items) or (left.name == LIST) != (right.name == LIST):
+            return Scalar(bool_, const=differ)
+        result = Scalar(bool_, const=not differ)
+        for a, b in zip(left.items, right.items, strict=True):
+            part = self.as_scalar(node, self.comparison(node, op, a, b))
+            result = arithmetic.binary("|" if differ else "&", result, part)
+        return result
 
     def of_BoolOp(self, node: ast.BoolOp) -> Value:  # noqa: N802
         return branches.short_circuit(self, node)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from pykern.data.source import KernelSource
 from pykern.frontend import branches, control, language_ops
 from pykern.frontend.advice import UNSUPPORTED_EXPRESSIONS, UNSUPPORTED_STATEMENTS
 from pykern.frontend.calls import Calls
@@ -126,7 +127,8 @@ class Translator(Calls, Operations):
                                     "keep the value in a local name")  # fmt: skip
 
     def unpacking(self, names: int, value: Value) -> str:
-        rank = self.source.launch.rank
+        """What to write where names cannot take a value. A program has no index."""
+        rank = self.source.launch.rank if isinstance(self.source, KernelSource) else 0
         given = len(value.items) if isinstance(value, TupleValue) else 1
         if given == rank and (names != rank or not isinstance(value, TupleValue)):  # most likely an index
             letters = ", ".join("ijklmnpq"[:rank])

@@ -85,8 +85,13 @@ def flash_attention(
         heads, n, m). A query of which no key is taken gives NaN, as a softmax of minus infinities does; without keys
         (m = 0) the result is zero.
     """
+    ranks = len(q.shape), len(k.shape), len(v.shape)
+    assert ranks == (4, 4, 4), "queries, keys and values have four axes: (batch, heads, length, head size)"
     batch, heads, n, d = q.shape
     shared, m = k.shape[1], k.shape[2]
+    assert k.shape == (batch, shared, m, d), "keys have the batch and the head size of queries"
+    assert v.shape[:3] == k.shape[:3], "there are as many values as keys"
+    assert softcap is None or softcap > 0, "softcap is positive, or None for no bound"
     assert heads % shared == 0, "the number of heads is a multiple of that of keys and values"
     queries = wide(q).reshape(batch, shared, heads // shared, n, d)
     keys, values = wide(k).reshape(batch, shared, 1, m, d), wide(v).reshape(batch, shared, 1, m, v.shape[3])
@@ -106,6 +111,7 @@ def reach(causal: Any, window: Any) -> Any:
     if isinstance(window, tuple):
         before, behind = [None if side < 0 else side for side in window]
     elif window is not None:
+        assert window >= 1, "a window is at least 1, the own position; (before, behind) may be given instead"
         before, behind = window - 1, window - 1
     if causal:
         behind = 0 if behind is None else min(behind, 0)

@@ -12,6 +12,9 @@ import pykern as pk
 
 def wide(x: Any) -> Any:
     """`x` in the type to compute in: f64 for f64, f32 for f32, f16 and bf16."""
-    if x.dtype == pk.f16 or x.dtype == pk.bf16:
-        return x.astype(pk.f32)
-    return x
+    is_short = x.dtype == pk.f16 or x.dtype == pk.bf16
+    is_float = is_short or x.dtype == pk.f32 or x.dtype == pk.f64
+    assert is_float, (
+        "the library computes with floats of 16, 32 and 64 bits: convert the array, x.astype(np.float32)"
+    )
+    return x.astype(pk.f32) if is_short else x

@@ -571,3 +571,15 @@ def test_reductions_of_a_tuple_of_arrays(rng):
     for have, want in zip(pk.jit(reduced)(x, y), reduced(x, y), strict=True):
         assert np.shape(have) == np.shape(want)
         np.testing.assert_allclose(have, want, rtol=1e-13)
+
+
+def test_tuples_are_compared_item_by_item(rng):
+    def compared(x, y, n):
+        assert x.shape == (2, 3) and x.shape[1:] == y.shape != x.shape
+        t = (y[0], n)
+        return t == (y[0], 5), t != (y[0], 6), t == (1, 2, 3), (1, (2, n)) == (1, (2, 5)), x.shape == [2, 3]
+
+    x, y = rng.random((2, 3)), rng.random(3)
+    assert [bool(v) for v in pk.jit(compared)(x, y, 5)] == [bool(v) for v in compared(x, y, 5)]
+    with pytest.raises(pk.KernelTypeError, match="`<` compares scalars"):
+        pk.jit(lambda x: x.shape < (2, 4))(x)

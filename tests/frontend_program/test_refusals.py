@@ -382,3 +382,17 @@ def test_prints_and_asserts_point_to_the_reference_device():
     for program, at in ((printing, "print(x)"), (asserting, "assert pk.sum(x)")):
         error = refused(program, X, match="not available in array programs", at=at)
         assert 'pk.device("python")' in str(error.hint)
+
+
+def test_other_numbers_of_names_than_items():
+    def axes(x):
+        a, b, c = x.shape
+        return x * a * b * c
+
+    def rows(x):
+        a, b, c = x
+        return a + b + c
+
+    for function in (axes, rows):
+        error = refused(function, X, match="3 names cannot take a tuple of 2", at="a, b, c")
+        assert "write 2 names" in str(error.hint)
