@@ -359,8 +359,11 @@ class ProgramBase(Decorated):
         numbers = self.donate_argnums if donate is None else numbers_of(donate)
         names = list(self.signature.parameters)
         for n in numbers:
-            if not -len(names) <= n < len(names):
-                raise KernelTypeError(f"`{self.__name__}` has no parameter number {n} to donate")
+            if type(n) is not int or not -len(names) <= n < len(names):
+                told = ", ".join(f"{k}: {name}" for k, name in enumerate(names))
+                raise KernelTypeError(
+                    f"`{self.__name__}` has no parameter number {n!r} to donate", hint=f"they are {told}"
+                )
         return tuple(sorted({names[n] for n in numbers}))
 
     def _permuted(self, values: list[tuple[str, Any]], donated: tuple[str, ...]) -> tuple[str, ...]:

@@ -131,6 +131,8 @@ def from_pointer(
     reach = [(n - 1) * s for n, s in zip(lengths, steps, strict=True)]
     low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0) + kind.itemsize
     nbytes = high - low if all(lengths) else 0
+    if ptr == 0 and nbytes:
+        raise LaunchError("there is no memory at the address 0", hint="pass the address of the first element")
     if opened.info.runtime in ("cpu", "null"):
         handle: Any = np.asarray(Borrowed(ptr + low, nbytes, owner))
     elif opened.info.runtime in ("cuda", "rocm"):

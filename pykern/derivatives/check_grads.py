@@ -81,6 +81,11 @@ def check_grads(
     there is none, `KernelTypeError` where there is nothing to compare, or for floats that it cannot move: arrays of
     other libraries, or in a tuple that a kernel takes.
     """
+    if not isinstance(args, tuple | list):
+        raise KernelTypeError(
+            f"pk.check_grads takes a tuple of arguments, not {type(args).__name__}",
+            hint="write pk.check_grads(f, (x, y)), and (x,) for one",
+        )
     random = np.random.default_rng(seed)
     checked, names, given = _function(f, args, level, launch)
     values = [wide(v) for v in given]

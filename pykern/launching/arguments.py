@@ -32,6 +32,7 @@ from pykern.data.source import (
 )
 from pykern.errors import ARGUMENT_TYPE, ARRAY_MEMORY, DeviceError, KernelTypeError, LaunchError
 from pykern.launching.foreign_kinds import learn
+from pykern.runtime.graph import current_graph
 from pykern.runtime.other_libraries import is_opencl_array, is_opencl_memory
 from pykern.types import BY_NAME, ArrayAnnotation, DType, IntentAnnotation, from_numpy, static, u64
 
@@ -120,7 +121,7 @@ def is_array(name: str, value: Any) -> Any | None:
     if isinstance(value, _NO_ARRAYS):
         return None
     if getattr(value, "__pykern_array__", False):
-        return value.numpy() if value.device_name == "cpu" else value
+        return _in_memory(value) if value.device_name == "cpu" else value
     if hasattr(value, "__dlpack__"):
         if place(name, value)[0] != _DLPACK_CPU:
             return value
@@ -135,6 +136,12 @@ def is_array(name: str, value: Any) -> Any | None:
     if array is not None:
         learn(value)
     return array
+
+
+def _in_memory(array: Any) -> np.ndarray:
+    """A `pk.Array` on the CPU as NumPy's. Where launches are recorded nothing is read, and so nothing waited for."""
+    memory = array.host if current_graph() is not None else None
+    return array.numpy() if memory is None else memory
 
 
 _NO_ARRAYS = (np.generic, int, float, str, tuple, list, dict, type(None))

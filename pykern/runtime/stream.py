@@ -108,7 +108,14 @@ class Stream:
 
     def wait(self, events: Event | Iterable[Event]) -> None:
         """Later work of this stream waits for the events; the host does not."""
-        for event in [events] if isinstance(events, Event) else events:
+        several = list(events) if isinstance(events, Iterable) else [events]
+        for event in several:
+            if not isinstance(event, Event):
+                raise LaunchError(
+                    f"a stream waits for events, not for {type(event).__name__}",
+                    hint="launches return events, and pk.Event().record(stream) makes one",
+                )
+        for event in several:
             event.settle()
             if event._driver is None:
                 continue

@@ -253,3 +253,8 @@ def test_kernels_take_no_lists_and_dicts():
     for value in ([np.ones(2)], {"a": np.ones(2)}):
         with pytest.raises(pk.KernelTypeError, match="which a kernel cannot take"):
             fill(np.ones(2), value, ndrange=2)
+
+
+def test_arguments_of_check_grads_are_a_tuple():
+    with pytest.raises(pk.KernelTypeError, match="takes a tuple of arguments, not ndarray"):
+        pk.check_grads(pk.jit(lambda x: (x * x).sum()), np.ones(3))

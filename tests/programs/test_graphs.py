@@ -94,6 +94,19 @@ def test_results_of_each_replay(device, rng):
         np.testing.assert_allclose(get(product), a @ b, rtol=1e-13)
 
 
+def test_arrays_of_pykern_on_the_cpu(rng):
+    x, y = pk.array(rng.random((7, 7))), pk.array(rng.random((7, 7)))
+    with pk.graph() as g:
+        line, product = both(x, y, 2.5)
+    for _ in range(2):
+        a, b = rng.random((7, 7)), rng.random((7, 7))
+        put(x, a)
+        put(y, b)
+        g.replay().wait()
+        np.testing.assert_allclose(line, a * 2.5 + b, rtol=1e-13)
+        np.testing.assert_allclose(product, a @ b, rtol=1e-13)
+
+
 @pytest.mark.parametrize("device", ["cpu", "python", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
 def test_arrays_that_are_written(device, rng):
     """In place, also through a view; a scalar stays what it was at the capture."""

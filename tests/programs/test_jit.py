@@ -185,6 +185,10 @@ def test_donation(rng):
     np.testing.assert_allclose(x, expected)
     fresh = step(x, y, donate=())
     assert fresh is not x
+    for wrong in (2, "x", (0, None)):
+        with pytest.raises(pk.KernelTypeError, match="to donate") as caught:
+            step(x, y, donate=wrong)
+        assert "0: x, 1: y" in str(caught.value)
 
 
 def test_a_captured_value_that_changes():

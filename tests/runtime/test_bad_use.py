@@ -253,3 +253,15 @@ def test_too_much_shared_memory_on_the_cpu():
     with pytest.raises(pk.KernelError, match="a group takes 4398046511104 bytes") as caught:
         greedy_on_the_cpu(y, ndrange=128)
     assert "greedy_on_the_cpu" in str(caught.value)
+
+
+def test_streams_wait_for_events(place):
+    for given in (5, "event", [None], (pk.Event(), 3)):
+        with pytest.raises(pk.LaunchError, match="a stream waits for events, not for"):
+            pk.Stream(place).wait(given)
+
+
+def test_memory_at_no_address():
+    with pytest.raises(pk.LaunchError, match="no memory at the address 0"):
+        pk.from_pointer(0, 3, pk.f32)
+    assert pk.from_pointer(0, 0, pk.f32).shape == (0,)

@@ -111,7 +111,8 @@ def parse(t: ProgramTranslator, node: ast.expr, x: Cell) -> Part:
     used = sum(not _is_new(value) and not _is_ellipsis(item) for item, value in items)
     ellipses = sum(_is_ellipsis(item) for item, _ in items)
     if used > len(x.shape) or ellipses > 1:
-        raise t.type_error(node, f"{used} indices are given for {x.description}",
+        given = "1 index is" if used == 1 else f"{used} indices are"
+        raise t.type_error(node, f"{given} given for {x.description}",
                            f"it takes up to {len(x.shape)}")  # fmt: skip
     rest = len(x.shape) - used
     if not ellipses:
