@@ -124,7 +124,8 @@ class Updates:
         fold = update.value
         narrow, rest = self.boxes.narrowed(box, update.mask)
         known = self._known(fold, narrow.restricted(narrow.free(vector_dims(fold))))
-        if rest or known is not None or fold in self.stored or update.target in self._read(fold):
+        is_read = self._is_stored(fold, narrow, rest)
+        if rest or known is not None or is_read or update.target in self._read(fold):
             return self.emit(update, box)
         target = self.assign(replace(update, value=fold.initial), box)
         collected = Update(target, update.place, fold.value, fold.mask, fold.combine, fold.attributes)
@@ -163,7 +164,7 @@ class Updates:
         inputs: dict[Expression, IndexedTensor] = {}
         own = [leaf for leaf in leaves if self._is_own(leaf, update, box)]
         for leaf in leaves:
-            if leaf not in own and (operand := self._operand(leaf, box, body)) is not None:
+            if leaf not in own and (operand := self._operand(leaf, box, rest, body)) is not None:
                 inputs[leaf] = operand
         if not rest and not leaves and update.combine is None and not vector_dims(update.value):
             return insert(self._fill(update.value, part), update.target, view)
@@ -241,10 +242,9 @@ class Updates:
 
     def _stops(self, update: Update, box: IterationBox, rest: Mask) -> Callable[[Expression], bool]:
         """Values that are not computed in the body: stored ones, and costly ones of fewer dimensions."""
-        known = {*rest, *box.true, *self.holding}
 
         def stops(value: Expression) -> bool:
-            if not box.pins and value in self.stored and set(self.stored[value].mask) <= known:
+            if self._is_stored(value, box, rest):
                 return True
             dims = box.free(vector_dims(value))
             return 0 < len(dims) < len(box.dims) and is_costly(value)
@@ -260,9 +260,17 @@ class Updates:
             and update.place.held is None
         )
 
-    def _operand(self, leaf: Expression, box: IterationBox, body: Body) -> IndexedTensor | None:
+    def _is_stored(self, value: Expression, box: IterationBox, rest: Mask) -> bool:
+        """Whether a value is to be read where it was stored. Where the store was masked that has to hold, and a value
+        that decides whether it does cannot be read there."""
+        if value not in self.stored or box.pins:
+            return False
+        own = set(self.stored[value].mask) - box.true - self.holding
+        return own <= set(rest) and not (own and value in reachable(expressions_of(rest)))
+
+    def _operand(self, leaf: Expression, box: IterationBox, rest: Mask, body: Body) -> IndexedTensor | None:
         """The tensor to read element by element; None for one that is looked up by computed indices."""
-        if leaf in self.stored:
+        if self._is_stored(leaf, box, rest):
             leaf = self.stored[leaf]
         if isinstance(leaf, Fold | Apply) or leaf in self.frozen:
             base, made = self.hold(leaf, box) if isinstance(leaf, Fold | Apply) else self.frozen[leaf]
@@ -274,14 +282,14 @@ class Updates:
             return IndexedTensor(extract(leaf.tensor, view), view.maps)
         assert isinstance(leaf, Load)
         view = view_of(leaf.subscripts, box, self.scalars)
-        rest = self._rest(leaf.mask, box)
+        guarded = self._rest(leaf.mask, box)
         if view is None:
-            body.sources[leaf] = never_empty(leaf.tensor) if rest else leaf.tensor
+            body.sources[leaf] = never_empty(leaf.tensor) if guarded else leaf.tensor
             return None
         source = leaf.tensor
         lengths = self.lengths[leaf.array]
         pairs = zip(leaf.subscripts, lengths, strict=True)
-        if rest and not all(self.boxes.is_inside(box, form, length) for form, length in pairs):
+        if guarded and not all(self.boxes.is_inside(box, form, length) for form, length in pairs):
             source, view = padded(source, view)
         return IndexedTensor(extract(source, view), view.maps)
 

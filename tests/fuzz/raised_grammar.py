@@ -47,7 +47,7 @@ class RaisedProgram:
 
     def block(self, indent: str, count: int) -> None:
         for _ in range(count):
-            kinds = ["assign", "store", "store", "collect", "collect", "recur", "whole_collect"]
+            kinds = ["assign", "store", "store", "collect", "collect", "recur", "whole_collect", "kept"]
             if len(indent) < 16:
                 kinds += ["branch", "branch", "loop", "loop", "loop"]
             if self.random.random() < 0.1:
@@ -91,6 +91,23 @@ class RaisedProgram:
         place = self.own()
         op = self.random.choice(("=", "=", "+=", "-="))
         self.lines.append(f"{indent}{place} {op} {self.small(2)}")
+
+    def kept(self, indent: str) -> None:
+        """A value that is stored where something holds, and is asked for again where that may not."""
+        name = self.random.choice(("t0", "t1"))
+        self.lines += [
+            f"{indent}if {self.seen(name)}:",
+            f"{indent}    {self.own()} = {name}",
+            f"{indent}if {self.seen(name)}:",
+            f"{indent}    {self.own()} = {name} * 2.0",
+            f"{indent}else:",
+            f"{indent}    {self.own()} {self.random.choice(('=', '+='))} {self.small(1)}",
+        ]
+
+    def seen(self, name: str) -> str:
+        if self.random.random() < 0.3:
+            return self.condition(1)
+        return f"{name} {self.compare()} {self.random.randint(-3, 6)}.0"
 
     def atomic(self, indent: str) -> None:
         self.lines.append(
