@@ -212,9 +212,15 @@ class MetalDriver:
             return event is None or event.stream.is_done(event)
 
     def wait(self, event: Mark | None) -> None:
-        if event is not None:
-            with self._trying("wait for an event"), self._launched.told():
-                event.stream.wait(event)
+        if event is None:
+            return
+        self._lock.check()
+        commands = event.commands
+        if commands is not None:
+            with self._framework.pool():
+                commands.waitUntilCompleted()  # without the lock: other threads go on meanwhile
+        with self._trying("wait for an event"), self._launched.told():
+            event.stream.wait(event)
 
     def stream_wait(self, stream: Stream, event: Mark | None) -> None:
         if event is not None and event.stream is not stream:
