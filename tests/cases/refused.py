@@ -12,7 +12,7 @@ from pykern.errors import KernelError
 
 REFUSALS = {
     r"MSL has no type f64|holds f64, which metal": "Metal has no floats of 64 bits",
-    r"MSL changes integers of 32 bits atomically, not of 64": "Metal has no atomics on integers of 64 bits",
+    r"MSL changes no integers of 64 bits atomically": "Metal has no atomics on integers of 64 bits",
 }
 
 

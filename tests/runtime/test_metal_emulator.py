@@ -221,10 +221,10 @@ def test_what_is_refused(device):
         doubled(x, ndrange=4)
     assert refused.reason(device, raised.value) == "Metal has no floats of 64 bits"
     with pytest.raises(
-        pk.TargetError, match="MSL changes integers of 32 bits atomically, not of 64"
+        pk.TargetError, match="MSL changes no integers of 64 bits atomically"
     ) as raised:
         counted(pk.zeros(1, pk.i64, device=device), ndrange=4)
-    assert raised.value.span is not None and "pk.i32" in (raised.value.hint or "")
+    assert raised.value.span is not None and "32 bits" in (raised.value.hint or "")
     assert refused.reason(device, raised.value) == "Metal has no atomics on integers of 64 bits"
     with pytest.raises(pk.TargetError, match="MSL has no type f64") as raised:
         rooted(pk.zeros(4, pk.f32, device=device), ndrange=4)

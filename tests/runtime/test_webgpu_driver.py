@@ -131,7 +131,7 @@ def scaled(x, by):
 def test_python_floats_on_a_device_without_floats_of_64_bits(device, monkeypatch):
     """They come in 64 bits all the same."""
     opened = registry.opened(device)
-    narrow = replace(opened.info, target="source:wgsl+words+lavapipe")
+    narrow = replace(opened.info, target="source:wgsl+words+i64+lavapipe")
     monkeypatch.setattr(opened, "info", narrow)
     numbers = [2.5, -1 / 3, 1e-45, 1e300, -0.0, 3.4028235677973366e38, float("inf"), 1 + 2**-24]
     for number in numbers:
