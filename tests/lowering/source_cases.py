@@ -472,7 +472,6 @@ CASES = {
         lambda g: (np.zeros(40, np.int64), g.integers(0, 200, 40).astype(np.int32)),
         (40,),
         moved_bits_by_numpy,
-        wide=True,
     ),
     "reserved names": SourceCase(
         named_as_words,

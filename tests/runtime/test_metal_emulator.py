@@ -220,9 +220,7 @@ def test_what_is_refused(device):
     with pytest.raises(pk.KernelError, match="holds f64, which metal:emulated:0") as raised:
         doubled(x, ndrange=4)
     assert refused.reason(device, raised.value) == "Metal has no floats of 64 bits"
-    with pytest.raises(
-        pk.TargetError, match="MSL changes no integers of 64 bits atomically"
-    ) as raised:
+    with pytest.raises(pk.TargetError, match="MSL changes no integers of 64 bits atomically") as raised:
         counted(pk.zeros(1, pk.i64, device=device), ndrange=4)
     assert raised.value.span is not None and "32 bits" in (raised.value.hint or "")
     assert refused.reason(device, raised.value) == "Metal has no atomics on integers of 64 bits"
