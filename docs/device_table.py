@@ -1,10 +1,11 @@
 """Write `devices.md`: what runs on which device, from a run of the suites that are tested on every device.
 
     python docs/device_table.py [opencl ...]
+    python docs/device_table.py --keep metal:emulated
 
 Comes in: the tests of `device_features.SUITES`, run once a device in a process of its own. Where a driver dies, what
 is left of its column has failed. Goes out: `devices.md` beside this file. A device that is not named keeps no column of
-an earlier run: it is "not run".
+an earlier run: it is "not run"; with `--keep` it has the column that the file has.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,8 +26,12 @@ from typing import Any
 from device_features import FEATURES, SUITES, features_of
 
 ROOT = Path(__file__).resolve().parents[1]
-EMULATED = {"cuda:emulated": "NVIDIA's", "rocm:emulated": "AMD's"}
-"""Emulated GPUs, and whose code they run."""
+EMULATED = {
+    "cuda:emulated": "NVIDIA's code",
+    "rocm:emulated": "AMD's code",
+    "metal:emulated": "Metal's language as C++",
+}
+"""Emulated GPUs, and what runs on the host in their place."""
 DEVICES = (
     "cpu",
     "python",
@@ -37,6 +43,8 @@ DEVICES = (
     "cuda:emulated",
     "rocm",
     "rocm:emulated",
+    "metal",
+    "metal:emulated",
 )
 """`C` is the device `cpu` with kernels that are printed in C and compiled by a C compiler."""
 AT_ONCE = 2
@@ -47,11 +55,14 @@ Case = dict[str, Any]
 def main(arguments: list[str]) -> None:
     if arguments[:1] == ["--record"]:
         sys.exit(record(arguments[1], Path(arguments[2])))
+    keeps = arguments[:1] == ["--keep"]
+    arguments = arguments[keeps:]
     chosen = [device for device in DEVICES if device in (arguments or DEVICES) and is_here(device)]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         cases = dict(zip(chosen, pool.map(run, chosen), strict=True))
     columns = {device: cases.get(device, []) for device in DEVICES}
-    (ROOT / "docs" / "devices.md").write_text(page(columns))
+    file = ROOT / "docs" / "devices.md"
+    file.write_text(page(columns, Kept(file.read_text(), chosen) if keeps else None))
     failed = [case for cases in columns.values() for case in cases if case["outcome"] == "failed"]
     sys.exit("\n".join(f"failed: {case['id']}" for case in failed) or 0)
 
@@ -196,6 +207,27 @@ memory operations are done at once, so a missing `s_waitcnt` is not found), othe
 (MFMA, WMMA), kernels that call functions, encodings, and memory that another library owns. Work-items of one wave run
 in lockstep, as on the chips; accesses of theirs to shared memory race all the same where no barrier stands between.
 
+## Apple's GPUs, and Metal emulated
+
+The device `metal` was written against the documentation of Metal and of PyObjC. We have not run it on a Mac. If you
+do, `python -m pytest -k "metal and not emulated" tests/parity tests/kernels` runs the cases of this table on it; report
+what fails with the output of `pykern devices`. Apple's GPUs have no `f64` (arrays of it are refused by name, and so are
+`pk.cbrt`, `pk.erfc`, `pk.gamma`, `pk.hypot`, `pk.isqrt` and `pk.lgamma`, which are computed in it) and no atomics on
+integers of 64 bits. A Python float is rounded to what a kernel computes in, as on other devices. Floats of 32 and 16
+bits are added atomically by way of their bits.
+
+`device="metal:emulated"` runs the same text, the same driver and the same streams on the host, where there is no Mac:
+classes stand for the framework's, and the text is compiled as C++ over a header that stands for Metal's standard
+library. It needs `g++`, `clang++` or the package `ziglang`, on Linux, and it is used where it is named: `pk.devices()`
+does not list it. Emulated are grids, groups, subgroups of 32, memory of a group, barriers (also in loops), values of
+other lanes, atomics, f16, exact rounding, and command queues that run beside the host and wait for each other's events.
+Work-items of a group that wait at different places are an error that names the kernel. Not emulated: time, the order of
+memory between groups, Apple's compiler and what it refuses, and the error of its functions (they are the C library's).
+An access outside of an array is not found; `debug=True` finds it.
+
+Vulkan finds Apple's GPUs as well, by MoltenVK or KosmicKrisp, which translate it to Metal, and so does WebGPU, by
+`wgpu`. Both have no `f64` there either. We have run neither on a Mac.
+
 ## Limits that a driver does not tell
 
 Mesa's Vulkan driver for processors (lavapipe, over llvmpipe) gives wrong results beyond three limits without saying
@@ -216,20 +248,69 @@ whose size is no multiple of its vectors. Sums then differ in their last bits, t
 """
 
 
-def page(columns: dict[str, list[Case]]) -> str:
+class Kept:
+    """Columns of the page as it is, but for those of devices that run anew."""
+
+    def __init__(self, text: str, anew: list[str]) -> None:
+        table = [
+            [cell.strip() for cell in line.strip("|").split("|")]
+            for line in text.splitlines()
+            if re.match(r"\|(?!---)", line)
+        ]
+        devices, *rows = table
+        self._cells = {
+            (row[0], device): cell
+            for row in rows
+            for device, cell in zip(devices[1:], row[1:], strict=True)
+            if device not in anew
+        }
+        self._drivers = {
+            device: line
+            for device, line in re.findall(r"^- `(\S+)`: (.*)$", text, re.MULTILINE)
+            if device not in anew
+        }
+        self._reasons = dict(re.findall(r"^(\d+)\. (.*)$", text, re.MULTILINE))
+
+    def cell(self, feature: str, device: str, reasons: list[str]) -> str | None:
+        """What stands in a cell, with the numbers that its reasons have now; None where it is no kept one."""
+        found = self._cells.get((feature, device))
+        if found is None:
+            return None
+        body, bracket, numbers = found.partition(" (")
+        if not bracket:
+            return found
+        told = [self._reasons[number] for number in numbers.rstrip(")").split(", ")]
+        return body + _numbered(told, reasons)
+
+    def driver(self, device: str) -> str | None:
+        """What is said of a column's device."""
+        return self._drivers.get(device)
+
+
+def page(columns: dict[str, list[Case]], kept: Kept | None = None) -> str:
     """The table, what ran it, and the reasons its cells point to."""
     reasons: list[str] = []
-    rows = [[name, *(cell(name, cases, reasons) for cases in columns.values())] for name in FEATURES]
-    total = ["**all cases**", *(_count(cases) for cases in columns.values())]
+
+    def shown(feature: str, device: str, cases: list[Case]) -> str:
+        found = kept.cell(feature, device, reasons) if kept else None
+        if found is not None:
+            return found
+        return cell(feature, cases, reasons) if feature in FEATURES else _count(cases)
+
+    rows = [[name, *(shown(name, *column) for column in columns.items())] for name in FEATURES]
+    every = "**all cases**"
+    total = [every, *(shown(every, *column) for column in columns.items())]
+    told = {
+        device: (kept and kept.driver(device)) or driver(device, cases) for device, cases in columns.items()
+    }
     lines = [
         "# What runs on which device",
         "",
         "Cases of the suites that run on every device (`tests/kernels`, `tests/parity`, array programs): passed / all,",
-        "in brackets why some were skipped. Written by `python docs/device_table.py` on "
-        f"{datetime.date.today().isoformat()};",
-        "a case counts in each row it belongs to.",
+        "in brackets why some were skipped. Written by `python docs/device_table.py`; a case counts in each row it",
+        "belongs to.",
         "",
-        *(f"- `{device}`: {driver(device, cases)}" for device, cases in columns.items()),
+        *(f"- `{device}`: {line}" for device, line in told.items()),
         "",
         "| | " + " | ".join(columns) + " |",
         "|---" * (len(columns) + 1) + "|",
@@ -245,17 +326,20 @@ def cell(feature: str, cases: list[Case], reasons: list[str]) -> str:
     if not cases:
         return "not run"
     mine = [case for case in cases if feature in features_of(case["test"], set(case["dtypes"]))]
-    numbers = set()
-    for case in mine:
-        if case["outcome"] == "skipped":
-            reason = case["reason"].removeprefix("Skipped: ").removeprefix("unsupported: ")
-            if reason not in reasons:
-                reasons.append(reason)
-            numbers.add(reasons.index(reason) + 1)
-    behind = f" ({', '.join(map(str, sorted(numbers)))})" if numbers else ""
+    skipped = [case["reason"] for case in mine if case["outcome"] == "skipped"]
+    behind = _numbered(
+        [each.removeprefix("Skipped: ").removeprefix("unsupported: ") for each in skipped], reasons
+    )
     if mine and all(case["outcome"] == "skipped" for case in mine):
         return f"unsupported{behind}"
     return _count(mine) + behind
+
+
+def _numbered(told: list[str], reasons: list[str]) -> str:
+    """The numbers of reasons in brackets; those that are new go behind the others."""
+    reasons += [reason for reason in dict.fromkeys(told) if reason not in reasons]
+    numbers = sorted({reasons.index(reason) + 1 for reason in told})
+    return f" ({', '.join(map(str, numbers))})" if numbers else ""
 
 
 def _count(cases: list[Case]) -> str:
@@ -272,18 +356,21 @@ def driver(device: str, cases: list[Case]) -> str:
     from pykern.runtime import registry
 
     if device == "C":
-        return f"pykern {pk.__version__}, kernels printed in C and compiled by the system's C compiler, {_processor()}"
-    there = registry.found(device)
+        what = "kernels printed in C and compiled by the system's C compiler"
+        return f"pykern {pk.__version__}, {what}, {_processor()}"
+    there, today = registry.found(device), datetime.date.today().isoformat()
     if device in EMULATED and cases:
-        return f"{EMULATED[device]} code on the host; compiled for {registry.info(device).target}"
+        return f"{EMULATED[device]} on the host; compiled for {registry.info(device).target}; {today}"
     if not isinstance(there, tuple) or not cases:
         hardware = "no GPU of its kind here; code for it is compiled and assembled in `tests/lowering`"
+        if device == "metal":
+            return "not run on hardware (no Mac here; the driver and its code run as `metal:emulated`)"
         return f"not run on hardware ({hardware})" if device in ("cuda", "rocm") else "not run here"
     if device in ("cpu", "python"):
         what = "compiled by LLVM" if device == "cpu" else "the reference, plain Python"
-        return f"pykern {pk.__version__}, {what}, {_processor()}"
+        return f"pykern {pk.__version__}, {what}, {_processor()}; {today}"
     here = registry.info(device)
-    return f"{here.name}; {here.driver}; compiled for {here.target}"
+    return f"{here.name}; {here.driver}; compiled for {here.target}; {today}"
 
 
 def _processor() -> str:

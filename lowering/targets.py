@@ -54,6 +54,15 @@ def matrix_unit(target: Target) -> str:
     return nvvm.options_of(target)[0].matrix_unit if target.family == "nvvm" else ""
 
 
+def has_doubles(target: Target) -> bool:
+    """Whether kernels for a target may compute with floats of 64 bits; else these are numbers of a launch alone."""
+    if target.family != "source":
+        return True
+    language, options = source.options_of(target)
+    rounds_bits = language == "msl" or (language == "wgsl" and options.i64)  # by kern-narrow-words
+    return not options.words or not rounds_bits or options.f64
+
+
 def checked(given: object) -> Target:
     """The target of a name, or the target itself. Raises `TargetError` for one that there is not."""
     target = given if isinstance(given, Target) else resolved(parse(str(given)))

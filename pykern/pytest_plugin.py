@@ -43,9 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    does = (
-        "skip the test, with the reason, where there is no such device (cuda, rocm, vulkan, opencl, webgpu)"
-    )
+    does = "skip the test, with the reason, where there is no such device (cuda, rocm, metal, vulkan, opencl, webgpu)"
     config.addinivalue_line("markers", f"{MARK}(name): {does}")
     config.addinivalue_line("markers", f"{SHORT_MARK}(name): short for {MARK}(name) in tests of kernels")
     if config.getoption("pykern_update"):

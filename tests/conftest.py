@@ -11,14 +11,14 @@ import os
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.cases import quick
+from tests.cases import quick, refused
 
 try:
     import hypothesis
@@ -73,6 +73,21 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """What a device rightly refuses is skipped, with the reason."""
+    from pykern.errors import KernelError
+
+    try:
+        return (yield)
+    except KernelError as error:
+        parameters = getattr(item, "callspec", None)
+        why = refused.reason(parameters and parameters.params.get("device"), error)
+        if why is None:
+            raise
+        pytest.skip(f"unsupported: {why}")
 
 
 @pytest.fixture

@@ -17,6 +17,10 @@ from pykern.data.locations import SourceSpan
 from pykern.errors import TargetError
 from pykern.lowering.source.expressions import ATOM, LOOSE, UNARY, Expression, call, prefix
 
+_COMPUTED_IN_F64 = (
+    "use pk.f32; pk.cbrt, pk.erfc, pk.gamma, pk.hypot, pk.isqrt and pk.lgamma are computed in f64, too"
+)
+
 
 @dataclass(frozen=True)
 class Memory:
@@ -55,6 +59,12 @@ class Language:
     """Whether ``!=`` holds where an operand is NaN."""
     narrows: bool = True
     """Whether integers of 64 bits are written in 32 where these are proved to hold them."""
+    atomic_bits: int = 64
+    """Bits of the widest integer that it changes atomically."""
+    sized: bool = False
+    """Whether a launch gives arrays of a group's memory their lengths; else they have all that is left."""
+    shuffles: bool = False
+    """Whether work-items of a subgroup exchange values."""
     parallel: str = ""
     """What stands above the loop over work-items, of a language that has one."""
     weak_exchange: bool = False
@@ -78,9 +88,8 @@ class Language:
         """The name of a type. Raises `TargetError` at `span` where the language has none."""
         name = self.types.get(str(kind))
         if name is None:
-            raise TargetError(
-                f"{self.name} has no type {kind}", span, hint="use a smaller type on this target"
-            )
+            hint = _COMPUTED_IN_F64 if str(kind) == "f64" else "use a smaller type on this target"
+            raise TargetError(f"{self.name} has no type {kind}", span, hint=hint)
         return name
 
     def unsigned(self, kind: ir.Type) -> str:
@@ -218,6 +227,14 @@ class Language:
 
     def shared(self, name: str, kind: str, count: int, atomic: bool) -> str:
         """Memory of a group; `atomic` where it is changed atomically."""
+        raise NotImplementedError
+
+    def sized_shared(self, name: str, kind: str, number: int, atomic: bool) -> str:
+        """The parameter of a kernel that is memory of a group of a launch's length, the one of this `number`."""
+        raise NotImplementedError
+
+    def shuffle(self, mode: str, value: Expression, amount: Expression) -> str:
+        """An integer of 32 bits of another work-item of the subgroup, by the modes of `gpu.shuffle`."""
         raise NotImplementedError
 
     def private(self, name: str, kind: str, count: int) -> str:

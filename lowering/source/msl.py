@@ -30,11 +30,14 @@ kernel device constant thread threadgroup vertex fragment half int long short ch
 uchar bool if else for while do return break continue const void class struct union template typename this new
 delete operator private public protected static extern inline auto register volatile switch case default goto
 sizeof namespace using true false and or not xor metal words local_id group_id precise fast INFINITY NAN
-access
+access main bfloat double signed unsigned enum typedef try catch throw explicit friend mutable virtual nullptr
+constexpr decltype noexcept alignas alignof asm const_cast static_cast dynamic_cast reinterpret_cast typeid
+static_assert thread_local export bitand bitor compl and_eq or_eq xor_eq not_eq size_t ptrdiff_t vec matrix
+sampler texture atomic packed visible object_data mesh object ray_data threadgroup_imageblock as_type
 """
 _EXACT = ("absf", "floor", "ceil", "trunc", "roundeven", "fma", "sqrt", "copysign", "ctlz", "ctpop", "absi")
 _EXCHANGE = """\
-static int compare_exchange(device atomic_int *cell, int expected, int desired) {
+static int NAME(SPACE atomic_int *cell, int expected, int desired) {
     int found = expected;
     while (!atomic_compare_exchange_weak_explicit(cell, &found, desired, memory_order_relaxed, memory_order_relaxed)) {
         if (found != expected) { return found; }  // else it failed for no reason, as the weak form may
@@ -51,6 +54,7 @@ class Metal(Language):
     name: str = "MSL"
     types: dict[str, str] = field(default_factory=lambda: dict(_TYPES))
     reserved: frozenset[str] = frozenset(_RESERVED.split())
+    atomic_bits: int = 32
 
     def argument(self, told: Memory | Word) -> str:
         return told.name if isinstance(told, Memory) else f"words.{told.name}"
@@ -60,6 +64,10 @@ class Metal(Language):
 
     def suffix(self, kind: ir.Type) -> str:
         return "h" if str(kind) == "f16" else "f"
+
+    def special(self, number: float, kind: ir.Type) -> Expression:
+        found = super().special(number, kind)
+        return call("half", found) if str(kind) == "f16" else found
 
     def bits(self, operand: Expression, given: ir.Type, wanted: ir.Type) -> Expression:
         return call(f"as_type<{self.type(wanted)}>", operand)
@@ -100,8 +108,10 @@ class Metal(Language):
     def exchange_if(
         self, cell: str, expected: str, desired: str, element: ir.Type, memory: Memory | None
     ) -> str:
-        self.helpers["compare_exchange"] = _EXCHANGE
-        return f"compare_exchange(&{cell}, {expected}, {desired})"
+        shared = memory is None or memory.shared
+        name, space = ("exchange_shared", "threadgroup") if shared else ("compare_exchange", "device")
+        self.helpers[name] = _EXCHANGE.replace("NAME", name).replace("SPACE", space)
+        return f"{name}(&{cell}, {expected}, {desired})"
 
     def kernel(
         self,

@@ -34,6 +34,7 @@ class NativeWgsl(Wgsl):
 
     narrows: bool = False
     pairs: bool = False
+    atomic_bits: int = 64
 
     @classmethod
     def of(cls, options: SourceOptions) -> Wgsl:

@@ -19,7 +19,8 @@ class SourceOptions:
     `small`: every element's position in its array fits in 32 bits.
     `comments`: lines of Python stand as comments above what they became.
     `i64`, `f16`, `f64`: numbers that a device of WebGPU has besides those of 32 bits; those of `f64` come with `i64`.
-    `lavapipe`: the code reports what Mesa's driver for processors leaves out silently."""
+    `lavapipe`: the code reports what Mesa's driver for processors leaves out silently.
+    `simd`: a device of Metal has subgroups of 32 work-items that exchange values."""
 
     words: bool = False
     small: bool = False
@@ -28,6 +29,7 @@ class SourceOptions:
     f16: bool = False
     f64: bool = False
     lavapipe: bool = False
+    simd: bool = False
 
 
 def options_of(target: Target) -> tuple[str, SourceOptions]:

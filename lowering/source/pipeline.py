@@ -5,9 +5,11 @@ from __future__ import annotations
 from pykern.data.abi import GRID_AXES
 from pykern.lowering.gpu.flat_memory import FlattenMemory
 from pykern.lowering.gpu.pipeline import CLEAN, work_item_pipeline
+from pykern.lowering.gpu.subgroups import LowerSubgroups
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.lowering.source.language import Language
+from pykern.lowering.source.narrow_words import NarrowWords
 from pykern.lowering.source.options import SourceOptions
 from pykern.lowering.source.whole_launch import WholeLaunch
 from pykern.lowering.source.words import TypeWords
@@ -28,11 +30,12 @@ from pykern.passes.kernel.promote_private import PromotePrivate
 from pykern.passes.kernel.tighten_bounds import TightenBounds
 
 
-def source_work_items(options: SourceOptions) -> Pipeline:
+def source_work_items(options: SourceOptions, language: Language) -> Pipeline:
     """Where work-items are, and what they do together. Reports are still ops."""
     items = work_item_pipeline(
         PlaceWorkItems(small=_is_small(options), whole_axes=0 if options.words else GRID_AXES),
         limits=(LAVAPIPE_LIMITS,) if options.lavapipe else (),
+        subgroups=(LowerSubgroups(),) if language.shuffles else (),
     )
     # the last that looks for scf.for
     return items + Pipeline((ReportCutLoops(),) if options.lavapipe else ())
@@ -45,16 +48,21 @@ def source_memory(options: SourceOptions, language: Language, offsets: bool) -> 
     functions: tuple[Pass, ...] = (ExpandLibrary(fused=fused), ExpandIntegerPower())
     if options.words or not language.accurate:
         # with floats of 64 bits nothing needs to stay
-        doubles = language.accurate or options.f64
+        doubles = options.f64 or (language.accurate and "f64" in language.types)
         native = () if doubles else language.native
         functions += (ExpandMath(library=False, fused=fused, doubles=doubles, native=native),)
+    # before anything else is made of roundings
+    words = (NarrowWords(),) if options.words and "f64" not in language.types else ()
     memory = FlattenMemory(
         offsets=offsets,
         whole_words=language.whole_words,
         f16_as_bits="f16" not in language.types,
         small=_is_small(options),
     )
-    return arithmetic_pipeline(memory, functions, vulkan=not language.accurate, printed=True) + Pipeline(
+    arithmetic = arithmetic_pipeline(
+        memory, functions, vulkan=not language.accurate, printed=True, words=words
+    )
+    return arithmetic + Pipeline(
         (
             # of what is left when constants are folded
             *([CLEAN, OpaqueZeros()] if options.lavapipe else []),

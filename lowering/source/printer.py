@@ -46,6 +46,7 @@ class Printer(Values):
         self._while_variables: dict[int, list[str]] = {}
         """The variables that a `while` carries, by the identity of its op."""
         self._atomic_memory = memories_written(self.kernel)[1]
+        self._sized = 0
 
     def run(self) -> None:
         """Print the body. Raises `TargetError` for what the language lacks, at its line."""
@@ -109,9 +110,9 @@ class Printer(Values):
     def _changes(self, op: ir.Operation) -> ir.Type:
         """The type of what an atomic changes. Raises `TargetError` at its line where the language lacks it."""
         kind = op.operands[0].type
-        if self.language.pairs and width(kind) == 64:
+        if width(kind) > self.language.atomic_bits:
             raise TargetError(
-                f"{self.language.name} changes no integers of 64 bits atomically",
+                f"{self.language.name} changes no integers of {width(kind)} bits atomically",
                 span_of(op.location),
                 hint="use 32 bits on this target",
             )
@@ -144,6 +145,11 @@ class Printer(Values):
         for line in self.language.exchange_weakly(name, tried, cell, expected, desired):
             self._put(line, (op.location,))
 
+    def _shuffle(self, op: ir.Operation) -> None:
+        mode = str(op.attributes["mode"]).rstrip(">").split()[-1]
+        value, amount = (self._value(each) for each in list(op.operands)[:2])
+        self._give(op, self.language.shuffle(mode, value, amount))
+
     def _give(self, op: ir.Operation, text: str) -> None:
         """A call that changes memory: a statement, whose value gets a name where somebody wants it."""
         locations = (*self._locations, op.location)
@@ -169,7 +175,11 @@ class Printer(Values):
             return
         atomic = op.result in self._atomic_memory
         self._memories[op.result] = Memory(name, kind.element_type, True, atomic, shared=True)
-        self.shared.append(self.language.shared(name, element, count, atomic))
+        if op.operands and self.language.sized:
+            self.shared.append(self.language.sized_shared(name, element, self._sized, atomic))
+            self._sized += 1
+        else:
+            self.shared.append(self.language.shared(name, element, count, atomic))
 
     def _most(self, element: ir.Type) -> int:
         """Elements of an array that the launch sizes: source has only fixed ones, so it takes what is left."""
@@ -431,6 +441,7 @@ _STATEMENTS = {
     "kern.atomic_rmw": Printer._atomic,
     "kern.atomic_cas": Printer._exchange_if,
     "gpu.barrier": Printer._barrier,
+    "gpu.shuffle": Printer._shuffle,
     **dict.fromkeys(BUFFERS, Printer._buffer),
     "scf.if": Printer._if,
     "scf.for": Printer._for,

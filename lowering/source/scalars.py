@@ -82,6 +82,7 @@ class Scalars:
         if self.pairs is not None and self.pairs.concern(op):
             return self.pairs.expression(op, operands)
         if dialect == "math":
+            operands = [self._whole(value, each) for value, each in zip(op.operands, operands, strict=True)]
             value = self.language.function(name, op.results[0].type, operands)
             return self.language.rounded(value, op) if name == "fma" else value
         found = getattr(self, f"_{name}", None) or self._by_table(name)
@@ -92,6 +93,12 @@ class Scalars:
     def converted(self, value: Expression, kind: ir.Type, wanted: ir.Type) -> Expression:
         """A value that is assigned to what has another type in the text: languages but that of pairs do it alone."""
         return self.pairs.of(value, kind) if self.pairs is not None and width(wanted) == 64 else value
+
+    def _whole(self, value: ir.Value, operand: Expression) -> Expression:
+        """An argument of a function in all of its bits: functions are chosen by the types of what they are given."""
+        kept = self.kind_of(value)
+        is_kept_small = isinstance(value.type, ir.IntegerType) and width(kept) < width(value.type)
+        return self.language.cast(value.type, operand) if is_kept_small else operand
 
     def _by_table(self, name: str) -> Callable[[ir.Operation, Operands], Expression] | None:
         if name in _SIGNED:
@@ -154,6 +161,8 @@ class Scalars:
             left, right = self._as_wide(op, [x[0], right])
             return self._index_result(op, binary(left, operator, right, level))
         left = self.language.to_unsigned(unsigned, x[0])
+        if name == "shli" and x[0].text.isdigit() and width(unsigned) > 32:
+            left = prefix(f"({self.language.unsigned(unsigned)})", x[0])  # what is shifted decides the width
         other = self.language.unsigned_shift if name in _SHIFTS else self.language.to_unsigned
         return self.language.signed(kind, binary(left, operator, other(unsigned, x[1]), level))
 

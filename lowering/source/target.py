@@ -27,6 +27,8 @@ from pykern.lowering.source.cuda import Cuda, Hip
 from pykern.lowering.source.language import CALLED, Language, Memory, Word
 from pykern.lowering.source.msl import Metal
 from pykern.lowering.source.names import Names, UserNames
+from pykern.lowering.source.narrow_words import NarrowWords
+from pykern.lowering.source.native_msl import NativeMetal
 from pykern.lowering.source.native_wgsl import NativeWgsl
 from pykern.lowering.source.opencl_c import OpenClC
 from pykern.lowering.source.options import SourceOptions, options_of
@@ -41,7 +43,7 @@ from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import body, named
 from pykern.passes.registry import register
 
-register(TypeWords, WholeLaunch)
+register(NarrowWords, TypeWords, WholeLaunch)
 
 IDS = ("kern.global_id", "kern.local_id", "kern.group_id")
 LANGUAGES: dict[str, Callable[[SourceOptions], Language]] = {
@@ -49,7 +51,7 @@ LANGUAGES: dict[str, Callable[[SourceOptions], Language]] = {
     "opencl-c": lambda _: OpenClC(),
     "cuda-cpp": lambda _: Cuda(),
     "hip-cpp": lambda _: Hip(),
-    "msl": lambda _: Metal(),
+    "msl": lambda options: NativeMetal.of(options) if options.words else Metal(),
     "wgsl": lambda options: (NativeWgsl if options.i64 else Wgsl).of(options),
 }
 
@@ -106,7 +108,7 @@ def flattened(
     if isinstance(language, C):
         c_pipeline().run(module, record, texts=record.texts)
     else:
-        source_work_items(options).run(module, record, texts=record.texts)
+        source_work_items(options, language).run(module, record, texts=record.texts)
         added = number_added_sites(module)
         source_memory(options, language, offsets).run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))

@@ -76,6 +76,7 @@ class Wgsl(Language):
     wraps: bool = True
     weak_exchange: bool = True
     pairs: bool = True
+    atomic_bits: int = 32
     words: bool = False
     """Whether pykern launches the text: two arguments may then be parts of one buffer, which WebGPU refuses where only
     one of them is written."""

@@ -47,12 +47,17 @@ def spirv_work_items(flavour: Flavour) -> Pipeline:
 
 
 def arithmetic_pipeline(
-    memory: FlattenMemory, functions: tuple[Pass, ...], vulkan: bool, printed: bool = False
+    memory: FlattenMemory,
+    functions: tuple[Pass, ...],
+    vulkan: bool,
+    printed: bool = False,
+    words: tuple[Pass, ...] = (),
 ) -> Pipeline:
     """Flat memory and exact arithmetic, for the spirv dialect and for printed languages.
 
     `functions`: what becomes of elementary functions. `vulkan`: whether the compilers behind are as free as Vulkan's.
     `printed`: whether they know all divisions. f16 is computed in f32, and kept as bits, where `memory` has it so.
+    `words`: passes that look at numbers of the launch.
     """
     emulated = "bf16,f16" if memory.f16_as_bits else "bf16"
     return Pipeline(
@@ -60,6 +65,7 @@ def arithmetic_pipeline(
             LowerDeviceReports(),  # it adds the last argument
             memory,
             Upstream("canonicalize,cse"),
+            *words,
             RANGES,
             PlainDivisions(),  # while divisions are whole
             *([ShiftDivisions()] if printed else []),  # a shift is read more easily than what rounds down

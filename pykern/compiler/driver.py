@@ -32,7 +32,7 @@ from pykern.frontend.kernel import build_module
 from pykern.frontend.lost_values import lost_values
 from pykern.lowering.llvm import target as cpu
 from pykern.lowering.record import Recorder
-from pykern.lowering.targets import DEVICE_TARGETS, checked
+from pykern.lowering.targets import DEVICE_TARGETS, checked, has_doubles
 from pykern.passes import kernels, remarks
 from pykern.passes.arithmetic.round_once import RoundOnce
 from pykern.passes.framework import Callback, Pipeline, Upstream, carefully, verification, verify
@@ -219,7 +219,9 @@ def kern_module(source: KernelSource, record: Recorder, passes: Passes = ()) -> 
     module = built(source, record)
     named = tuple(pass_by_name(name) for name in source.passes)
     users = Pipeline((*named, *(Callback(function=p) for p in passes)))
-    first = kern_pipeline(source.options, derivative_passes(source)) + Pipeline((RoundOnce(),))
+    # without f64 that is done with its bits, by kern-narrow-words
+    last = (RoundOnce(),) if has_doubles(source.target) else ()
+    first = kern_pipeline(source.options, derivative_passes(source)) + Pipeline(last)
     first.run(module, record, texts=record.texts)
     with verification(each=True):
         users.run(module, record, texts=record.texts)

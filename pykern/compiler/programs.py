@@ -28,7 +28,7 @@ from pykern.lowering.llvm.program.pipeline import launch_pipeline
 from pykern.lowering.llvm.xla.handler import handler_text
 from pykern.lowering.record import Recorder
 from pykern.lowering.source import program as text
-from pykern.lowering.targets import DEVICE_TARGETS
+from pykern.lowering.targets import DEVICE_TARGETS, has_doubles
 from pykern.lowering.xp import target as xp
 from pykern.passes import kernels
 from pykern.passes.arithmetic.round_once import RoundOnce
@@ -124,7 +124,7 @@ def compile_module(
     program = programs(module)[0]
     _donate(program, asked.donated)
     users = Pipeline(tuple(Callback(function=p) for p in passes))
-    first = Pipeline((RoundOnce(),))
+    first = Pipeline((RoundOnce(),) if has_doubles(asked.target) else ())
     if list(kernels.kernels(module)):
         launched = (
             Pipeline((RaiseLaunches(), OutlineLaunches()))

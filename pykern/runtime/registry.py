@@ -21,14 +21,15 @@ from pykern.errors import NO_DEVICE, DeviceError
 from pykern.runtime.driver import DeviceInfo, Driver, Missing, Runtime
 from pykern.runtime.pool import Pool
 
-KINDS = ("cuda", "rocm", "vulkan", "opencl", "webgpu")
+KINDS = ("cuda", "rocm", "metal", "vulkan", "opencl", "webgpu")
 """Kinds that run kernels, those first that a machine would rather use."""
-EMULATED = {"cuda:emulated": "80", "rocm:emulated": "gfx942"}
+EMULATED = {"cuda:emulated": "80", "rocm:emulated": "gfx942", "metal:emulated": "0"}
 """Emulated GPUs: kinds that are used where they are named, and listed nowhere; and the chip that is meant where none is
-named. The numbers of CUDA's are compute capabilities, those of ROCm's what stands behind ``gfx``."""
+named. The numbers of CUDA's are compute capabilities, those of ROCm's what stands behind ``gfx``; Metal has one."""
 _MODULES = {
     "cuda:emulated": "pykern.runtime.emulator",
     "rocm:emulated": "pykern.runtime.emulator.amd.runtime",
+    "metal:emulated": "pykern.runtime.metal_emulator",
 }
 MEMORY_ONLY = ("cpu", "python", "null")
 """Kinds whose arrays lie in NumPy's memory: the CPU's launches need no driver, null's are only recorded."""
@@ -40,6 +41,8 @@ _CALLED = {
     "cl": "opencl",
     "vk": "vulkan",
     "wgpu": "webgpu",
+    "apple": "metal",
+    "mps": "metal",
     "host": "cpu",
 }
 """Words of elsewhere."""

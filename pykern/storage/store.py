@@ -52,10 +52,11 @@ class Kind:
 
 KERNELS = Kind("kernels", ".kernel", "a compiled kernel")
 OPENCL = Kind("opencl", ".binary", "a binary of an OpenCL driver")
+METAL = Kind("metal", ".so", "a kernel for the emulated Metal")
 TUNED = Kind("tuned", ".timings", "timings of pk.tune", lasting=True)
 SEEN = Kind("seen", ".mark", "a mark", stale=90 * 24 * 3600.0)
 LIMITS = Kind("limits", ".rates", "what the processor reaches", lasting=True, stale=90 * 24 * 3600.0)
-KINDS = (KERNELS, OPENCL, TUNED, SEEN, LIMITS)
+KINDS = (KERNELS, OPENCL, METAL, TUNED, SEEN, LIMITS)
 
 
 @record

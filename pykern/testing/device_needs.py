@@ -9,10 +9,6 @@ from __future__ import annotations
 import importlib.util
 
 HERE = ("cpu", "python")
-LATER = ("metal",)
-"""Kinds that are named in marks and have no driver in this version: their tests are skipped."""
-
-
 PACKAGES = ("torch", "jax", "mpi4py")
 """Packages that tests need and that are not installed with the others; they may be required, too."""
 
@@ -21,7 +17,7 @@ def kinds() -> tuple[str, ...]:
     """Every kind of device that a mark may name."""
     from pykern.runtime.registry import KINDS
 
-    return (*HERE, *KINDS, *LATER)
+    return (*HERE, *KINDS)
 
 
 def missing_device(name: str) -> str | None:

@@ -15,7 +15,7 @@ Goes out: the suite, set up: every ``.mlir`` and ``.py`` file below it is a test
 ``%target``               the target to compile for; ``lit --param target=nvvm:sm_90a`` sets it
 ``FileCheck``, ``not``    and LLVM's other tools, from the wheel that pykern depends on
 ``REQUIRES: slow`` etc.   the names in `FEATURES`; ``lit --param slow=1`` runs the slow tests too;
-                          ``cuda``, ``rocm``, ``vulkan``, ``opencl``, ``webgpu``: there is one
+                          ``cuda``, ``rocm``, ``metal``, ``vulkan``, ``opencl``, ``webgpu``: there is one
 ========================  =============================================================================
 
 What tests write goes to the folder ``Output`` of the suite. ``pykern test`` runs lit over such suites, and over

@@ -18,15 +18,13 @@ from pykern.environment.installation import DISTRIBUTION, install_extra, install
 if TYPE_CHECKING:
     from pykern.runtime.driver import DeviceInfo
 
-PLANNED = {
-    "metal": ("pyobjc-framework-Metal", "Apple GPUs"),
-}
 WHAT = {
     "cuda": "NVIDIA GPUs",
     "rocm": "AMD GPUs",
     "vulkan": "Vulkan devices",
     "opencl": "OpenCL devices",
     "webgpu": "WebGPU devices",
+    "metal": "Apple GPUs",
 }
 TOOLS = {
     "MLIR": "xtc-mlir-python-bindings",
@@ -37,6 +35,7 @@ OPTIONAL = {
     "OpenCL bindings": ("opencl", "pyopencl", ""),
     "Vulkan bindings": ("vulkan", "vulkan", ""),
     "WebGPU bindings": ("webgpu", "wgpu", ""),
+    "Metal bindings": ("metal", "pyobjc-framework-Metal", " (on macOS)"),
     "CUDA bindings": ("cuda", "cuda-bindings", ""),
     "NVRTC": ("cuda", "nvidia-cuda-nvrtc-cu12", " (for pk.cuda_func)"),
     "nvJitLink": ("cuda", "nvidia-nvjitlink-cu12", " (for pk.cuda_func)"),
@@ -70,7 +69,7 @@ class Row:
 def rows() -> list[Row]:
     """Every device and tool pykern knows of."""
     reference = Row("device", "python", True, "the reference: plain Python")
-    return [_cpu(), reference, *_with_drivers(), *_planned(), _pykern(), *_tools()]
+    return [_cpu(), reference, *_with_drivers(), _pykern(), *_tools()]
 
 
 def _pykern() -> Row:
@@ -130,19 +129,6 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
-
-
-def _planned() -> list[Row]:
-    """Devices this version has no runtime for: said plainly, whatever is installed."""
-    return [
-        Row("device", name, False, f"{what}: not in this version" + _installed(package))
-        for name, (package, what) in PLANNED.items()
-    ]
-
-
-def _installed(package: str) -> str:
-    version = _version(package)
-    return f" ({package} {version} is installed)" if version else ""
 
 
 def _tools() -> list[Row]:

@@ -8,7 +8,7 @@ import pytest
 import pykern as pk
 
 over_devices = pytest.mark.parametrize(
-    "device", ["cpu", "python", "opencl", "vulkan", "cuda", "rocm"], indirect=True
+    "device", ["cpu", "python", "opencl", "vulkan", "cuda", "rocm", "metal", "metal:emulated"], indirect=True
 )
 
 

@@ -2,7 +2,8 @@
 
 The rule: of a test that takes `device`, each case runs on one device at least, and each device runs one case at least.
 A case is a combination of the other parameters. Which device a case gets is chosen so that each device sees as many
-values of each parameter as there is room for. A device that this machine lacks is given no case but that one.
+values of each parameter as there is room for. A device that this machine lacks is given no case but that one, and so is
+the emulated Metal, whose code is printed as that of other devices is; it has quick cases in `tests/parity` alone.
 ``@pytest.mark.sweep("dtype", "device")`` says the same of other parameters, each of which plays the device's part.
 
 What takes long is slow as well: the tests of `long_tests.txt`, which `processor_time` measures. Each file keeps a quick
@@ -27,6 +28,8 @@ from pykern.testing.device_needs import kinds, missing_device
 LONG = 0.5
 """Seconds of the processors from which a test is slow."""
 TIMES = Path(__file__).with_name("long_tests.txt")
+REPEATS, SHOWN_BY = "metal:emulated", "tests/parity"
+"""A device that stands for no case, and where its quick ones are."""
 Row = Mapping[str, int]
 """Of each parameter of one test, a number that stands for its value."""
 
@@ -40,7 +43,7 @@ def mark_repeated(items: Iterable[pytest.Item]) -> None:
     for tests in functions.values():
         swept = _swept(tests[0])
         if swept:
-            _mark(tests, swept)
+            _mark([test for test in tests if not _is_left_out(test)], swept)
 
 
 class Test(Protocol):
@@ -81,6 +84,20 @@ def _swept(item: pytest.Function) -> tuple[str, ...]:
     return ("device",) if "device" in item.callspec.params else ()
 
 
+def _is_left_out(item: pytest.Function) -> bool:
+    """Whether a case repeats others and is none of those that show the device; it is marked slow then."""
+    devices = [mark.args[1] for mark in item.iter_markers("parametrize") if mark.args[0] == "device"]
+    alone = len({str(value) for values in devices for value in values}) == 1  # a test of this device
+    left = _repeats(item.callspec.params.get("device")) and SHOWN_BY not in item.nodeid and not alone
+    if left:
+        item.add_marker(pytest.mark.slow)
+    return left
+
+
+def _repeats(device: object) -> bool:
+    return str(device).startswith(REPEATS)
+
+
 def _kind(device: object) -> str:
     return device.partition(":")[0] if isinstance(device, str) else ""
 
@@ -90,7 +107,8 @@ def _is_absent(device: object) -> bool:
 
 
 def _mark(tests: Sequence[pytest.Function], swept: tuple[str, ...]) -> None:
-    absent = [_is_absent(test.callspec.params.get("device")) for test in tests]
+    devices = [test.callspec.params.get("device") for test in tests]
+    absent = [_is_absent(device) or _repeats(device) for device in devices]
     rows = [{name: id(value) for name, value in test.callspec.params.items()} for test in tests]
     chosen = choose(rows, swept, absent)
     for number, test in enumerate(tests):

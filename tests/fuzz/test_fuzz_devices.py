@@ -17,10 +17,13 @@ from tests.cases.texts import load
 from tests.fuzz.groups import GroupKernel
 from tests.fuzz.modules import module
 
+KINDS = [
+    "opencl", "vulkan", "webgpu", "cuda", "rocm", "metal", pytest.param("metal:emulated", marks=pytest.mark.slow),
+]  # fmt: skip
 SEEDS = range(max(4, PROGRAMS // 60))
 
 
-@pytest.mark.parametrize("kind", ["opencl", "vulkan", "webgpu", "cuda", "rocm"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_programs(kind: str, seed: int, tmp_path: Path, need_device: Callable[[str], str]) -> None:
     device = need_device(kind)
@@ -31,7 +34,7 @@ def test_programs(kind: str, seed: int, tmp_path: Path, need_device: Callable[[s
         np.testing.assert_array_equal(got, wanted)
 
 
-@pytest.mark.parametrize("kind", ["opencl", "vulkan", "webgpu", "cuda", "rocm"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_groups_with_barriers(
     kind: str, seed: int, tmp_path: Path, need_device: Callable[[str], str]

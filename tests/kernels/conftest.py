@@ -14,6 +14,7 @@ import pytest
 EMULATED = [
     "cuda:emulated",
     "rocm:emulated",
+    "metal:emulated",
     *(
         [
             "cuda:emulated:75",
@@ -26,6 +27,6 @@ EMULATED = [
 ]
 
 
-@pytest.fixture(params=["cpu", "python", "opencl", "vulkan", "webgpu", "cuda", "rocm", *EMULATED])
+@pytest.fixture(params=["cpu", "python", "opencl", "vulkan", "webgpu", "cuda", "rocm", "metal", *EMULATED])
 def device(request: pytest.FixtureRequest, need_device: Callable[[str], str]) -> str:
     return need_device(request.param)

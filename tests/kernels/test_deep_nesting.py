@@ -123,7 +123,7 @@ def test_on_the_reference_device_what_is_too_deep_is_refused(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("what", ["a sum", "a chain of elif", "conditional expressions", "functions"])
-@pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
+@pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True)
 def test_on_devices(what: str, device: str, tmp_path: Path) -> None:
     text, wanted = CASES[what]
     if device != "opencl:0" and what in ("a chain of elif", "conditional expressions"):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.narrow import narrowed, tolerance
 
 
 @pk.kernel
@@ -42,9 +43,9 @@ def positive(x):
 
 
 def test_asserts(device):
-    x = np.arange(1.0, 300.0)
+    x = narrowed(np.arange(1.0, 300.0), device)
     positive(x, ndrange=x.size, device=device).wait()
-    np.testing.assert_allclose(x, np.sqrt(np.arange(1.0, 300.0)), rtol=1e-15)
+    np.testing.assert_allclose(x, np.sqrt(np.arange(1.0, 300.0)), rtol=tolerance(device, 1e-15, 1e-7))
     x[77] = -1
     with pytest.raises(pk.AssertionFailed, match="not positive") as caught:
         positive(x, ndrange=x.size, device=device).wait()

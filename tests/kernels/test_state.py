@@ -365,7 +365,9 @@ def test_an_object_that_has_every_attribute():
     assert factor(kernel) == 4.0
 
 
-@pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
+@pytest.mark.parametrize(
+    "device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True
+)
 def test_replays_of_a_graph_have_the_names_of_the_capture(device, monkeypatch):
     kernel = pk.kernel(of_global)
     monkeypatch.setitem(globals(), "NUMBER", 2.0)

@@ -11,7 +11,7 @@ import pytest
 import pykern as pk
 from pykern.pytest_plugin import need_package
 
-DEVICES = ["python", "cpu", "opencl:0", "vulkan:0"]
+DEVICES = ["python", "cpu", "opencl:0", "vulkan:0", "metal:emulated:0"]
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5, "float16": 4e-3, "bfloat16": 4e-2}
 each_device = pytest.mark.parametrize("device", DEVICES, indirect=True)
 

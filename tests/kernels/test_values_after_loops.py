@@ -151,7 +151,9 @@ EXPECTED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("device", ["python", "cpu", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
+@pytest.mark.parametrize(
+    "device", ["python", "cpu", "opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True
+)
 @pytest.mark.parametrize("kernel", EXPECTED, ids=lambda v: v.__name__)
 def test_kernel(kernel, device):
     x, y = np.arange(SIZE, dtype=np.float32), np.zeros(SIZE, np.float32)

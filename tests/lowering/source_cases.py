@@ -354,6 +354,19 @@ def named_as_words(kernel, local, words, target):
     kernel[half] = int_ * target
 
 
+@pk.kernel
+def moved_bits(out, n):
+    """What is known to be small has 64 bits all the same where that shows."""
+    i = pk.index()
+    small = pk.i64(n[i] % 100)
+    out[i] = (pk.i64(1) << (n[i] % 60)) + 1000 * pk.clz(small)
+
+
+def moved_bits_by_numpy(out, n):
+    zeros = np.array([64 - int(v % 100).bit_length() for v in n])
+    return (np.int64(1) << (n % 60).astype(np.int64)) + 1000 * zeros
+
+
 CASES = {
     "stencil": SourceCase(
         diffused, lambda g: (floats(g, 37, 50), floats(g, 37, 50), 0.1), (37, 50), diffused_by_numpy
@@ -453,6 +466,12 @@ CASES = {
         lambda g: (np.zeros(8, np.int8), g.integers(-128, 128, 500).astype(np.int8)),
         (500,),
         bytes_added_by_numpy,
+    ),
+    "wide shifts": SourceCase(
+        moved_bits,
+        lambda g: (np.zeros(40, np.int64), g.integers(0, 200, 40).astype(np.int32)),
+        (40,),
+        moved_bits_by_numpy,
     ),
     "reserved names": SourceCase(
         named_as_words,

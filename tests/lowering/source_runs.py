@@ -1,7 +1,8 @@
-"""Runs printed source: OpenCL C by an OpenCL driver, WGSL by wgpu. Words are packed by the types of the text.
+"""Runs printed source: OpenCL C by an OpenCL driver, WGSL by wgpu, MSL as C++ on the host.
 
-Comes in: the cases, each a kernel with its arguments and launch. Goes out: the arrays afterwards (`results`). They run
-in a process of their own: a driver that has compiled in this one may leave it in a state that other tests meet.
+Words are packed by the types of the text. Comes in: the cases, each a kernel with its arguments and launch. Goes out:
+the arrays afterwards (`results`). They run in a process of their own: a driver that has compiled in this one may
+leave it in a state that other tests meet.
 """
 
 from __future__ import annotations
@@ -200,7 +201,30 @@ C_NUMBERS = {
 }  # fmt: skip
 
 
-RUNS = {"c": run_c, "opencl-c": run_opencl_c, "wgsl": run_wgsl}
+def run_msl(kernel: Any, arguments: tuple[Any, ...], ndrange: tuple[int, ...]) -> list[np.ndarray]:
+    """On the host, over what stands for Metal's library."""
+    from pykern.runtime.metal_emulator.compile import compiled
+
+    made = lowered(kernel, arguments, ndrange, "msl")
+    text = made.binary.decode()
+    struct = re.search(r"struct Words \{(.*?)\}", text, re.DOTALL)
+    types = re.findall(r"^ {4}(\w+) \w+;", struct[1], re.MULTILINE) if struct else []
+    packed = b""
+    for kind, word in zip(types, words_of(arguments, ndrange), strict=False):
+        number = C_TYPES[kind](word)
+        packed += b"\0" * (-len(packed) % number.itemsize) + number.tobytes()
+    copies = [a.copy() for a in arguments if isinstance(a, np.ndarray)]
+    words = np.frombuffer(packed + bytes(8), np.uint8)
+    size = (*reversed(made.artifact.workgroup), 1, 1)[:3]
+    places = [a.ctypes.data for a in (*copies, words)]
+    result = compiled(text).run(
+        made.artifact.entry, places, [], groups_of(ndrange, made.artifact.workgroup), size
+    )
+    assert result == 0
+    return copies
+
+
+RUNS = {"c": run_c, "opencl-c": run_opencl_c, "wgsl": run_wgsl, "msl": run_msl}
 
 
 @functools.cache

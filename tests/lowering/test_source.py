@@ -13,6 +13,7 @@ import pytest
 import pykern as pk
 from pykern.errors import TargetError
 from pykern.lowering.source.options import LANGUAGES
+from pykern.pytest_plugin import need_device
 from tests.lowering.source_cases import CASES, diffused, waves
 from tests.lowering.source_runs import RUNS, c_compiler, results
 from tests.project.tree import ROOT
@@ -24,6 +25,8 @@ F = pk.f32
 def test_as_numpy(name, language):
     if language == "c":
         need_c()
+    elif language == "msl":
+        need_device("metal:emulated")
     else:
         pytest.importorskip({"opencl-c": "pyopencl", "wgsl": "wgpu"}[language])
     case = CASES[name]

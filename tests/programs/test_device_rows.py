@@ -18,7 +18,9 @@ from tests.cases.row_programs import (
 )
 
 over_devices = pytest.mark.parametrize(
-    "device", ["opencl:0", "vulkan:0", "cuda:emulated:80", "rocm:emulated:gfx942"], indirect=True
+    "device",
+    ["opencl:0", "vulkan:0", "cuda:emulated:80", "rocm:emulated:gfx942", "metal:emulated:0"],
+    indirect=True,
 )
 SHAPES = [
     (5, 1),

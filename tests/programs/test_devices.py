@@ -10,11 +10,14 @@ import pytest
 
 import pykern as pk
 from pykern.tools.cli import main
+from tests.cases.narrow import narrowed, tolerance
 from tests.cases.python_programs import CASES, leaves
 from tests.programs.test_jit import heat, heat_numpy
 
 over_devices = pytest.mark.parametrize(
-    "device", ["opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80", "rocm:emulated:gfx942"], indirect=True
+    "device",
+    ["opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80", "rocm:emulated:gfx942", "metal:emulated:0"],
+    indirect=True,
 )
 
 
@@ -41,15 +44,18 @@ def host(value, device):
 @over_devices
 @pytest.mark.parametrize(("function", "arguments"), CASES, ids=[f.__name__ for f, _ in CASES])
 def test_case(rng, device, function, arguments):
-    theirs = [rng.random(a) if isinstance(a, tuple) else a for a in arguments]
+    theirs = [narrowed(rng.random(a), device) if isinstance(a, tuple) else a for a in arguments]
     ours = [put(a, device) for a in theirs]
     result, expected = leaves(host(pk.jit(function)(*ours), device)), leaves(function(*theirs))
     assert len(result) == len(expected)
     for have, want in zip(result, expected, strict=True):
         assert np.shape(have) == np.shape(want)
-        np.testing.assert_allclose(have, want, rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(
+            have, want, rtol=tolerance(device, 1e-11), atol=tolerance(device, 1e-13, 1e-6)
+        )
     for n, (have, want) in enumerate(zip(ours, theirs, strict=True)):
-        np.testing.assert_allclose(host(have, device), want, rtol=1e-11, err_msg=f"argument {n}")
+        rtol = tolerance(device, 1e-11)
+        np.testing.assert_allclose(host(have, device), want, rtol=rtol, err_msg=f"argument {n}")
 
 
 @pk.jit
@@ -117,13 +123,13 @@ def negated(m):
 @over_devices
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0), (1,), (255,), (257,), (3, 5, 7), (2, 300), (300, 2)])
 def test_shapes(rng, device, shape):
-    x, y = np.asarray(rng.random(shape)), np.asarray(rng.random(shape))
+    x, y = narrowed([np.asarray(rng.random(shape)) for _ in range(2)], device)
     np.testing.assert_array_equal(run(scaled, device, x, y), x * 2 + y)
 
 
 @over_devices
 def test_views_are_copied_in(rng, device):
-    x, y = rng.random((40, 30)), rng.random((30, 40))
+    x, y = narrowed([rng.random((40, 30)), rng.random((30, 40))], device)
     a, b = pk.asarray(x, device=device), pk.asarray(y, device=device)
     np.testing.assert_array_equal(host(scaled(a.T, b), device), x.T * 2 + y)
     np.testing.assert_array_equal(host(scaled(a[3:9], a[5:11]), device), x[3:9] * 2 + x[5:11])
@@ -175,10 +181,10 @@ def three(x):
 @over_devices
 @pytest.mark.parametrize("shape", [(3, 4, 5), (2, 130, 70), (65, 1, 66)])
 def test_reductions_of_three_dimensions(rng, device, shape):
-    x = rng.random(shape)
+    x = narrowed(rng.random(shape), device)
     want = x.sum((0, 2)), x.sum(1), x.mean((1, 2)), x.max(2)
     for have, wanted in zip(run(three, device, x), want, strict=True):
-        np.testing.assert_allclose(have, wanted, rtol=1e-13)
+        np.testing.assert_allclose(have, wanted, rtol=tolerance(device, 1e-13))
 
 
 @pk.jit
@@ -189,13 +195,13 @@ def total(x):
 @over_devices
 @pytest.mark.parametrize("length", [0, 1, 63, 8193, 300_001])
 def test_full_reductions(rng, device, length):
-    x = rng.normal(size=length)
-    have = run(pk.jit(sum_of_squares), device, x)
-    np.testing.assert_allclose(have, (x * x).sum(), rtol=1e-12)
-    assert type(have) is np.float64
+    x = narrowed(rng.normal(size=length), device)
+    have, rtol = run(pk.jit(sum_of_squares), device, x), tolerance(device, 1e-11)
+    np.testing.assert_allclose(have, (x * x).sum(), rtol=tolerance(device, 1e-12))
+    assert type(have) is x.dtype.type
     if length:
         for value, want in zip(run(total, device, x), (x.sum(), (x * x).sum(), x.max()), strict=True):
-            np.testing.assert_allclose(value, want, rtol=1e-11, atol=1e-11)
+            np.testing.assert_allclose(value, want, rtol=rtol, atol=rtol * length**0.5)
 
 
 def sum_of_squares(x):
@@ -223,7 +229,7 @@ def places(x):
 
 @over_devices
 def test_places_of_extremes(rng, device):
-    x = rng.integers(0, 50, (23, 117)).astype(np.float64)
+    x = narrowed(rng.integers(0, 50, (23, 117)).astype(np.float64), device)
     for have, want in zip(run(places, device, x), (x.argmax(1), x.argmin(0), x.argmax()), strict=True):
         np.testing.assert_array_equal(have, want)
 
@@ -272,11 +278,11 @@ def products(a, b, v, w):
 
 @over_devices
 def test_products_of_other_forms(rng, device):
-    a, b = rng.normal(size=(35, 18)), rng.normal(size=(35, 21))
-    v, w = rng.normal(size=18), rng.normal(size=(5, 19, 19))
+    shapes = (35, 18), (35, 21), (18,), (5, 19, 19)
+    a, b, v, w = narrowed([rng.normal(size=shape) for shape in shapes], device)
     want = a.T @ b, a @ v, v @ a.T, w @ w, (a @ a.T) * 2 + 1
     for have, wanted in zip(run(products, device, a, b, v, w), want, strict=True):
-        np.testing.assert_allclose(have, wanted, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(have, wanted, rtol=tolerance(device, 1e-10), atol=tolerance(device, 1e-12))
 
 
 # -- look-ups, slices, loops, kernels ------------------------------------------------------------
@@ -290,7 +296,7 @@ def looked_up(x, rows, n):
 
 @over_devices
 def test_look_ups(rng, device):
-    x, rows = rng.random((20, 7)), np.array([3, -1, 19, 0, 3])
+    x, rows = narrowed(rng.random((20, 7)), device), np.array([3, -1, 19, 0, 3])
     have = run(looked_up, device, x, rows, 5)
     for value, want in zip(have, (x[rows] * 2, x[5], x[5:8]), strict=True):
         np.testing.assert_array_equal(value, want)
@@ -309,11 +315,11 @@ def until(x, tolerance):
 
 @over_devices
 def test_a_loop_that_ends_by_data(rng, device):
-    x = rng.random((9, 31))
+    x = narrowed(rng.random((9, 31)), device)
     have, turns = run(until, device, x, 1e-3)
     want, expected = until(x, 1e-3)
     assert turns == expected and turns > 3
-    np.testing.assert_allclose(have, want, rtol=1e-14)
+    np.testing.assert_allclose(have, want, rtol=tolerance(device, 1e-14, 1e-6))
 
 
 @pk.jit
@@ -335,8 +341,8 @@ def test_numbers_between_kernels_are_infinite_or_not_a_number_without_a_word(dev
 @over_devices
 @pytest.mark.parametrize("steps", [0, 1, 2, 7])
 def test_kernels_in_a_loop(rng, device, steps):
-    x = rng.random((12, 17))
-    np.testing.assert_allclose(run(heat, device, x, 0.1, steps), heat_numpy(x, 0.1, steps), rtol=1e-12)
+    x, rtol = narrowed(rng.random((12, 17)), device), tolerance(device, 1e-12)
+    np.testing.assert_allclose(run(heat, device, x, 0.1, steps), heat_numpy(x, 0.1, steps), rtol=rtol)
 
 
 @pk.kernel
@@ -403,7 +409,15 @@ def checks_bounds(x, n):
 
 @pytest.mark.parametrize(
     "device",
-    ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80", "rocm:emulated:gfx942"],
+    [
+        "cpu",
+        "opencl:0",
+        "vulkan:0",
+        "webgpu:0",
+        "cuda:emulated:80",
+        "rocm:emulated:gfx942",
+        "metal:emulated:0",
+    ],
     indirect=True,
 )
 def test_debug_checks_the_accesses_of_kernels_that_would_be_raised(device):

@@ -12,11 +12,21 @@ from pykern.runtime import registry
 
 over_devices = pytest.mark.parametrize(
     "device",
-    ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80", "rocm:emulated:gfx942"],
+    [
+        "cpu",
+        "opencl:0",
+        "vulkan:0",
+        "webgpu:0",
+        "cuda:emulated:80",
+        "rocm:emulated:gfx942",
+        "metal:emulated:0",
+    ],
     indirect=True,
 )
 over_gpus = pytest.mark.parametrize(
-    "device", ["opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80", "rocm:emulated:gfx942"], indirect=True
+    "device",
+    ["opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80", "rocm:emulated:gfx942", "metal:emulated:0"],
+    indirect=True,
 )
 
 
@@ -74,7 +84,9 @@ def loss(x, w):
     return np.sum((x @ w) ** 2)
 
 
-@pytest.mark.parametrize("device", ["cpu", "python", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
+@pytest.mark.parametrize(
+    "device", ["cpu", "python", "opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True
+)
 def test_results_of_each_replay(device, rng):
     x, y = make(rng.random((7, 7)), device), make(rng.random((7, 7)), device)
     for _ in range(5):  # also where calls run no Python any more
@@ -107,7 +119,9 @@ def test_arrays_of_pykern_on_the_cpu(rng):
         np.testing.assert_allclose(product, a @ b, rtol=1e-13)
 
 
-@pytest.mark.parametrize("device", ["cpu", "python", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
+@pytest.mark.parametrize(
+    "device", ["cpu", "python", "opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True
+)
 def test_arrays_that_are_written(device, rng):
     """In place, also through a view; a scalar stays what it was at the capture."""
     x, n = make(rng.random(20), device), 3
@@ -165,7 +179,15 @@ def test_loops_that_data_decide(device, rng):
 
 @pytest.mark.parametrize(
     "device",
-    ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated:80", "rocm:emulated:gfx942"],
+    [
+        "cpu",
+        "opencl:0",
+        "vulkan:0",
+        "webgpu:0",
+        "cuda:emulated:80",
+        "rocm:emulated:gfx942",
+        "metal:emulated:0",
+    ],
     indirect=True,
 )
 def test_derivatives_and_numbers(device, rng):

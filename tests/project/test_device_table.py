@@ -60,6 +60,8 @@ def test_the_file_has_the_rows_of_the_suites():
         "cuda:emulated",
         "rocm",
         "rocm:emulated",
+        "metal",
+        "metal:emulated",
     ]
 
 

@@ -80,11 +80,11 @@ def test_quick_tests_of_a_file():
     numbers = re.search(r"(\d+)/\d+ tests collected \((\d+) deselected\)", listing)
     assert numbers and int(numbers[1]) < int(numbers[2])
     devices = re.findall(
-        r"^tests/.*\[(cpu|python|opencl|vulkan|webgpu|cuda|rocm|cuda:emulated|rocm:emulated)-",
+        r"^tests/.*\[(cpu|python|opencl|vulkan|webgpu|cuda|rocm|metal|(?:cuda|rocm|metal):emulated)-",
         listing,
         re.MULTILINE,
     )
-    assert len(set(devices)) == 9
+    assert len(set(devices)) == 11
 
 
 class Collected:

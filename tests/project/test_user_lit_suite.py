@@ -89,7 +89,7 @@ def test_features(suite):
 
 def test_features_of_devices(suite):
     """A device that some test requires is looked for; the test runs where `missing_device` finds it."""
-    kinds = ("cuda", "rocm", "vulkan", "opencl", "webgpu")
+    kinds = ("cuda", "rocm", "metal", "vulkan", "opencl", "webgpu")
     tests = {f"{kind}.mlir": f"// REQUIRES: {kind}\n// RUN: echo\n" for kind in kinds}
     status, output = suite(tests)
     assert status == 0, output

@@ -9,7 +9,7 @@ import pytest
 import pykern as pk
 from pykern.pytest_plugin import need_package
 
-DEVICES = ["cpu", "null:0", "opencl:0", "vulkan:0", "webgpu:0"]
+DEVICES = ["cpu", "null:0", "opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"]
 over_devices = pytest.mark.parametrize("device", DEVICES, indirect=True)
 DTYPES = [pk.bool_, pk.i8, pk.i16, pk.i32, pk.i64, pk.u8, pk.u16, pk.u32, pk.u64, pk.f16, pk.bf16, pk.f32, pk.f64,
           pk.f8e4m3, pk.f8e5m2]  # fmt: skip
@@ -262,7 +262,7 @@ def test_dlpack_where_the_host_reaches(device, rng):
     assert np.shares_memory(back.numpy(), view)
 
 
-@pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
+@pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True)
 def test_dlpack_where_the_host_does_not(device):
     a = pk.zeros(3, pk.f32, device=device)
     if a.host is not None:

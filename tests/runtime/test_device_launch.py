@@ -14,7 +14,9 @@ from pykern.launching.on_device import along_axes, parts
 from pykern.runtime import registry
 from pykern.runtime.driver import Memory
 
-over_gpus = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
+over_gpus = pytest.mark.parametrize(
+    "device", ["opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True
+)
 
 
 @pk.kernel

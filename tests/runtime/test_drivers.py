@@ -14,7 +14,7 @@ from pykern.runtime import registry
 from pykern.runtime.driver import Memory
 
 over_drivers = pytest.mark.parametrize(
-    "device", ["cpu", "null:0", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True
+    "device", ["cpu", "null:0", "opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True
 )
 
 

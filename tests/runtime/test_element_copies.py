@@ -10,7 +10,9 @@ import pykern as pk
 from pykern.arrays import copying
 
 over_devices = pytest.mark.parametrize(
-    "device", ["opencl:0", "vulkan:0", "webgpu:0", "rocm:emulated:gfx942"], indirect=True
+    "device",
+    ["opencl:0", "vulkan:0", "webgpu:0", "rocm:emulated:gfx942", "metal:emulated:0"],
+    indirect=True,
 )
 
 VIEWS = {
@@ -54,8 +56,8 @@ def test_assignments_to_views(rng, device):
 
 @over_devices
 def test_nothing_goes_through_the_host(rng, device, monkeypatch):
-    x = rng.random((40, 30))
-    a, b = pk.asarray(x, device=device), pk.zeros((30, 40), device=device)
+    x = rng.random((40, 30)).astype(np.float32)  # which every device computes with
+    a, b = pk.asarray(x, device=device), pk.zeros((30, 40), pk.f32, device=device)
     monkeypatch.setattr(copying, "_from_host", None)
     monkeypatch.setattr(copying, "to_host", None)
     b[...] = a.T

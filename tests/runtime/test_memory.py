@@ -15,7 +15,7 @@ from pykern.runtime.drivers.null import LIMIT, RUNTIME
 from pykern.runtime.pool import MANY_STREAMS, Pool, rounded
 
 over_devices = pytest.mark.parametrize(
-    "device", ["cpu", "null:0", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True
+    "device", ["cpu", "null:0", "opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True
 )
 
 
@@ -162,7 +162,7 @@ def test_memory_of_others_is_never_given_out():
     assert opened.pool.allocate(1024).memory.address != x.ctypes.data
 
 
-@pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
+@pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True)
 def test_memory_forgets_streams_that_are_closed(device, rng):
     """An array that outlives thousands of streams keeps none of them alive, and its numbers are right."""
     x = pk.zeros(64, pk.f32, device=device)

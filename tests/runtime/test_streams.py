@@ -9,7 +9,7 @@ import pykern as pk
 from pykern.runtime import registry
 
 over_devices = pytest.mark.parametrize(
-    "device", ["cpu", "null:0", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True
+    "device", ["cpu", "null:0", "opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -118,3 +119,25 @@ def test_a_piece_that_no_kernel_could_see_is_refused(device):
     info = registry.info(device)
     with pytest.raises(pk.OutOfMemory, match="lets a kernel see"):
         registry.opened(device).driver.allocate(info.max_allocation + 4)
+
+
+@pk.kernel
+def scaled(x, by):
+    i = pk.index()
+    x[i] = x[i] * by
+
+
+@WEBGPU
+def test_python_floats_on_a_device_without_floats_of_64_bits(device, monkeypatch):
+    """They come in 64 bits all the same."""
+    opened = registry.opened(device)
+    narrow = replace(opened.info, target="source:wgsl+words+i64+lavapipe")
+    monkeypatch.setattr(opened, "info", narrow)
+    numbers = [2.5, -1 / 3, 1e-45, 1e300, -0.0, 3.4028235677973366e38, float("inf"), 1 + 2**-24]
+    for number in numbers:
+        x = pk.array(np.ones(3, np.float32), device=device)
+        scaled(x, number, ndrange=3)
+        with np.errstate(over="ignore"):
+            np.testing.assert_array_equal(x.numpy(), np.full(3, np.float32(number)))
+    text = scaled.lower(x, 2.0, ndrange=3, target=narrow.target).compile().source
+    assert "f64" not in text
