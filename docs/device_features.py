@@ -53,6 +53,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "limits of types, zeros, NaN, infinities": (
         "test_reference_rules::test_integers", "test_reference_rules::test_functions_of_floats",
         "test_reference_rules::test_floats_divided_by_zero", "test_known_zeros::*",
+        "test_reference_rules::test_short_floats_are_divided_as_numpy_does",
         "test_reference_rules::test_a_python_integer_that_only_u64_holds",
         "test_reference_rules::test_a_constant_that_does_not_fit_is_refused", "test_constants_of_types::*",
     ),

@@ -108,7 +108,7 @@ def test_a_bool_array_where_floats_are_annotated(device):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("gpu", "write its kind: cuda, rocm, vulkan, opencl"), ("GPU:0", "write its kind"), ("amd", "'rocm'"),
+        ("gpu", "write its kind: cuda, rocm, metal, vulkan"), ("GPU:0", "write its kind"), ("amd", "'rocm'"),
         ("opencI", "did you mean 'opencl'?"), ("tpu", "there are cpu, python, cuda"), ("host", "'cpu'"),
     ],
 )  # fmt: skip
