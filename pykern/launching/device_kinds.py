@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _NUMBERS = (float, int, bool)
 ADDRESSED = ("nvvm", "rocdl")
 ALIGNMENT = 16
+SMALL = SMALL_COUNT
+"""Elements from the first to the last of an array, for code that computes positions in 32 bits."""
 
 
 def known_kind(
@@ -129,7 +131,7 @@ def facts(array: Array) -> tuple[bool, bool]:
         address = array.memory.address + array.offset
         aligned = bool(array.memory.address) and address % ALIGNMENT == 0
         # Devices without addresses count from the start of the memory, others from the first element.
-        array._facts = aligned, max(high, array.offset - low) // array.itemsize < SMALL_COUNT
+        array._facts = aligned, max(high, array.offset - low) // array.itemsize < SMALL
     return array._facts
 
 

@@ -104,13 +104,23 @@ def test_whole_arrays_see_more():
     x, dx = np.array([1.0, 4.0, 4.0, 2.0]), np.zeros(4)
     pk.autodiff(greatest)(pk.Dup(np.zeros(1), np.ones(1)), pk.Dup(x, dx), ndrange=4)
     np.testing.assert_array_equal(dx, [0, 0.5, 0.5, 0])
+    x, out, dx, dout = (
+        np.array([0.3, -0.2, 0.9, 0.6]),
+        np.array([0.1, 0.5]),
+        np.zeros(4),
+        np.array([2.0, 3.0]),
+    )
+    pk.autodiff(least)(pk.Dup(out, dout), pk.Dup(x, dx), ndrange=4)
+    np.testing.assert_array_equal(dx, [0, 2, 0, 0])
+    np.testing.assert_array_equal(dout, [0, 3])
     dx = np.zeros(4)
     pk.autodiff(through_memory)(pk.Dup(np.zeros(4), np.ones(4)), pk.Dup(x, dx), np.zeros(4), ndrange=4)
     np.testing.assert_array_equal(dx, 2 * x)
 
 
 @pytest.mark.parametrize(
-    "name", [n for n in REFUSED if n not in ("an atomic maximum", "a plain array in between")]
+    "name",
+    [n for n in REFUSED if n not in ("an atomic maximum", "an atomic minimum", "a plain array in between")],
 )
 def test_refused_on_every_level(name):
     kernel, args, reason = REFUSED[name]

@@ -119,7 +119,7 @@ def test_where_the_branch_guards():
 
 def test_what_is_read_before():
     p, o = np.zeros((40, 3), np.float32), np.zeros((40, 2), np.float32)
-    assert "scf.if" in pulls.lower(o, p, ndrange=40).as_text("kern-promote-cells").split("scf.for")[0]
+    assert "scf.if" in pulls.lower(o, p, ndrange=40).as_text("kern-speculate-loads").split("scf.for")[0]
     x, out = np.zeros((40, 40), np.float32), np.zeros(40, np.float32)
-    text = neighbour.lower(out, x, ndrange=40).as_text("kern-promote-cells")
+    text = neighbour.lower(out, x, ndrange=40).as_text("kern-speculate-loads")
     assert "scf.if" not in text.split("scf.for")[0]

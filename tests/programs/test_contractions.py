@@ -214,10 +214,13 @@ def test_bytes_are_summed_in_i32(rng, m, n, k):
     np.testing.assert_array_equal(integers(a, b), a.astype(np.int32) @ b.astype(np.int32))
 
 
-@pytest.mark.parametrize("window", [(3, 3), (5, 2), (1, 7)])
-def test_filters(rng, window):
+@pytest.mark.parametrize(
+    ("window", "tiles"), [((3, 3), False), ((5, 2), False), ((5, 4), True), ((1, 7), True)]
+)
+def test_filters(rng, window, tiles):
+    """Windows of few numbers are kept in registers by lanes, others are filtered in tiles."""
     x, w = rng.standard_normal((37, 61)), rng.standard_normal(window)
-    assert 'form = "direct"' in scheduled(filtered, x, w)
+    assert ('form = "direct"' in scheduled(filtered, x, w)) is tiles
     views = np.lib.stride_tricks.sliding_window_view(x, window)
     np.testing.assert_allclose(filtered(x, w), np.einsum("ijpq,pq->ij", views, w), atol=1e-12)
 

@@ -86,7 +86,7 @@ def test_the_wide_version_is_made_when_an_array_asks_for_it(device, monkeypatch)
 
 @pytest.mark.parametrize(
     ("shape", "strides", "offset", "expected"),
-    [((2**31 - 1,), None, 0, True), ((2**31 + 1,), None, 0, False), ((2, 3), (2**33, 4), 0, False),
+    [((SMALL_COUNT - 1,), None, 0, True), ((SMALL_COUNT + 1,), None, 0, False), ((2, 3), (2**33, 4), 0, False),
      ((2, 3), (-(2**32), 4), 2**32, True), ((2, 3), (-(2**33), 4), 2**33, False), ((0,), None, 0, True)],
 )  # fmt: skip
 def test_what_is_small(shape, strides, offset, expected):
@@ -205,4 +205,4 @@ def test_long_programs_are_not_small():
         for rows in (1 << 10, 1 << 19)
     ]
     placed = [[s.name for s in stages if s.name.startswith("kern-place-work-items")] for stages in texts]
-    assert placed == [["kern-place-work-items{small=true}"], ["kern-place-work-items"]]
+    assert placed == [["kern-place-work-items{small=true whole-axes=1}"], ["kern-place-work-items"]]
