@@ -103,3 +103,18 @@ func.func @neighbours(%x: memref<?x?xf32>) attributes {kern.kernel, kern.plain, 
   memref.store %value, %x[%i, %j] : memref<?x?xf32>
   return
 }
+
+// A constant that leads far along a row: the sum before it is added may not fit, and nothing is said of it.
+
+// SMALL-LABEL: func.func @far_column
+// SMALL-NOT: overflow
+// SMALL: return
+func.func @far_column(%x: memref<?x?xf32>, %y: memref<?xf32>) attributes {kern.kernel, kern.plain, kern.rank = 2 : i64} {
+  %c = arith.constant 1000000000 : index
+  %i = gpu.thread_id y
+  %j = gpu.thread_id x
+  %left = arith.subi %j, %c : index
+  %value = memref.load %x[%i, %left] : memref<?x?xf32>
+  memref.store %value, %y[%j] : memref<?xf32>
+  return
+}

@@ -292,10 +292,13 @@ def _small_position(flat: _Flat, indices: list[ir.Value]) -> ir.Value:
 
     Constants in indices (``x[i + 1, j - 1]``) are added last, so that neighbours share what comes before them.
     """
-    i32, i_none = ir.IntegerType.get_signless(32), arith.IntegerOverflowFlags.none
-    split = [_constant_part(index) for index in indices]
-    far = any(number for (_, number), stride in zip(split, flat.strides, strict=True) if not _is_one(stride))
-    fits = arith.IntegerOverflowFlags.nsw if flat.dense and not far else i_none
+    i32 = ir.IntegerType.get_signless(32)
+    wraps, stays = arith.IntegerOverflowFlags.none, arith.IntegerOverflowFlags.nsw
+    split = [(*_constant_part(index), stride) for index, stride in zip(indices, flat.strides, strict=True)]
+    near = sum(number for _, number, stride in split if _is_one(stride))
+    far = [(number, stride) for _, number, stride in split if number and not _is_one(stride)]
+    last = stays if flat.dense and abs(near) < SMALL_STEP else wraps
+    fits = wraps if far else last
 
     def low(value: ir.Value) -> ir.Value:
         return arith.IndexCastOp(i32, value).result
@@ -307,16 +310,11 @@ def _small_position(flat: _Flat, indices: list[ir.Value]) -> ir.Value:
         return term if place is None else arith.AddIOp(place, term, overflowFlags=flags).result
 
     place = None if flat.offset is None else low(flat.offset)
-    for (index, _), stride in zip(split, flat.strides, strict=True):
+    for index, _, stride in split:
         place = plus(place, times(low(index), stride))
-    near = 0
-    for (_, number), stride in zip(split, flat.strides, strict=True):
-        if _is_one(stride):
-            near += number
-        elif number:
-            place = plus(place, times(arith.ConstantOp(i32, number).result, stride))
+    for number, stride in far:
+        place = plus(place, times(arith.ConstantOp(i32, number).result, stride))
     if near:
-        last = arith.IntegerOverflowFlags.nsw if abs(near) < SMALL_STEP and flat.dense else i_none
         place = plus(place, arith.ConstantOp(i32, near).result, last)
     if place is None:
         return index_constant(0)
