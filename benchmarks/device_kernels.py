@@ -116,7 +116,7 @@ def matmul(c, a, b):
     i, j = pk.index()
     total = np.float32(0)
     for k in range(a.shape[1]):
-        total += a[i, k] * b[k, j]
+        total += a[i, k] * b[k, j]  # loop: terms
     c[i, j] = total
 
 
@@ -133,7 +133,7 @@ def matmul_shared(c, a, b):
         right[row, column] = b[start + row, j]
         pk.barrier()
         for k in range(TILE):
-            total += left[row, k] * right[k, column]
+            total += left[row, k] * right[k, column]  # loop: tile
         pk.barrier()
     c[i, j] = total
 
@@ -145,14 +145,14 @@ def softmax(y, x):
     n = x.shape[1]
     largest = np.float32(-np.inf)
     for k in range(here, n, ROW):
-        largest = max(largest, x[row, k])
+        largest = max(largest, x[row, k])  # loop: max
     largest = pk.group_reduce(largest, "max")
     total = np.float32(0)
     for k in range(here, n, ROW):
-        total += pk.exp(x[row, k] - largest)
+        total += pk.exp(x[row, k] - largest)  # loop: sum
     scale = np.float32(1) / pk.group_reduce(total, "add")
     for k in range(here, n, ROW):
-        y[row, k] = pk.exp(x[row, k] - largest) * scale
+        y[row, k] = pk.exp(x[row, k] - largest) * scale  # loop: write
 
 
 @pk.kernel(workgroup=ROW, fastmath=True)
@@ -162,14 +162,14 @@ def layernorm(y, x, weight, bias, eps):
     n = x.shape[1]
     total, squares = np.float32(0), np.float32(0)
     for k in range(here, n, ROW):
-        total += x[row, k]
+        total += x[row, k]  # loop: sum
     mean = pk.group_reduce(total, "add") / n
     for k in range(here, n, ROW):
-        d = x[row, k] - mean
+        d = x[row, k] - mean  # loop: squares
         squares += d * d
     scale = np.float32(1) / pk.sqrt(pk.group_reduce(squares, "add") / n + eps)
     for k in range(here, n, ROW):
-        y[row, k] = (x[row, k] - mean) * scale * weight[k] + bias[k]
+        y[row, k] = (x[row, k] - mean) * scale * weight[k] + bias[k]  # loop: write
 
 
 @pk.kernel

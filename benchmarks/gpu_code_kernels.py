@@ -1,6 +1,6 @@
 """Kernels of `peers/kernels.cu` in pykern. ``# loop: name`` marks the line in which a loop does its work.
 
-Those of `device_kernels`, which are measured on devices, are counted from there.
+Those of `device_kernels`, which are measured on devices, are counted, too; loops are marked there in the same way.
 """
 
 from __future__ import annotations
@@ -10,38 +10,6 @@ import numpy as np
 import pykern as pk
 
 ROW = 256
-
-
-@pk.kernel(workgroup=ROW, fastmath=True)
-def softmax(y, x):
-    row, here = pk.group_index(), pk.local_index()
-    n = x.shape[1]
-    largest = np.float32(-np.inf)
-    for k in range(here, n, ROW):
-        largest = max(largest, x[row, k])  # loop: max
-    largest = pk.group_reduce(largest, "max")
-    total = np.float32(0)
-    for k in range(here, n, ROW):
-        total += pk.exp(x[row, k] - largest)  # loop: sum
-    scale = np.float32(1) / pk.group_reduce(total, "add")
-    for k in range(here, n, ROW):
-        y[row, k] = pk.exp(x[row, k] - largest) * scale  # loop: write
-
-
-@pk.kernel(workgroup=ROW, fastmath=True)
-def layernorm(y, x, weight, bias, eps):
-    row, here = pk.group_index(), pk.local_index()
-    n = x.shape[1]
-    total, squares = np.float32(0), np.float32(0)
-    for k in range(here, n, ROW):
-        total += x[row, k]  # loop: sum
-    mean = pk.group_reduce(total, "add") / n
-    for k in range(here, n, ROW):
-        d = x[row, k] - mean  # loop: squares
-        squares += d * d
-    scale = np.float32(1) / pk.sqrt(pk.group_reduce(squares, "add") / n + eps)
-    for k in range(here, n, ROW):
-        y[row, k] = (x[row, k] - mean) * scale * weight[k] + bias[k]  # loop: write
 
 
 @pk.kernel(workgroup=ROW, fastmath=True)
@@ -70,32 +38,6 @@ def nbody(a, p):
         ay += dy * s
         az += dz * s
     a[0, i], a[1, i], a[2, i] = ax, ay, az
-
-
-@pk.kernel
-def matmul(c, a, b):
-    i, j = pk.index()
-    total = np.float32(0)
-    for k in range(a.shape[1]):
-        total += a[i, k] * b[k, j]  # loop: terms
-    c[i, j] = total
-
-
-@pk.kernel(workgroup=(16, 16))
-def matmul_shared(c, a, b):
-    i, j = pk.index()
-    row, column = pk.local_index()
-    left = pk.shared((16, 17), pk.f32)
-    right = pk.shared((16, 17), pk.f32)
-    total = np.float32(0)
-    for start in range(0, a.shape[1], 16):
-        left[row, column] = a[i, start + column]
-        right[row, column] = b[start + row, j]
-        pk.barrier()
-        for k in range(16):
-            total += left[row, k] * right[k, column]  # loop: tile
-        pk.barrier()
-    c[i, j] = total
 
 
 @pk.kernel(fastmath=True)
