@@ -63,6 +63,13 @@ def symbols(module: ir.Module) -> dict[str, ir.Operation]:
     return {ir.StringAttr(op.attributes["sym_name"]).value: op for op in ops}
 
 
+def unaliased_loops(module: ir.Module, mark: str = "") -> Iterator[ir.Operation]:
+    """Loops of kernels whose arrays share no memory, inner ones first; with `mark`, those that have the attribute."""
+    for kernel in kernels(module):
+        if kern.NOALIAS in kernel.attributes:
+            yield from [loop for loop in named(kernel, "scf.for") if not mark or mark in loop.attributes]
+
+
 def body(kernel: ir.Operation) -> ir.Block:
     return kernel.regions[0].blocks[0]
 

@@ -14,8 +14,6 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from pykern.dialect import attributes as kern
-from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import remake
 from pykern.passes.ir.constants import constant
@@ -23,7 +21,7 @@ from pykern.passes.ir.index_arithmetic import Affine, affine_of, materialise
 from pykern.passes.ir.memory import has_one_name
 from pykern.passes.ir.values import is_argument
 from pykern.passes.kernel.promote_cells import HARMLESS, is_within_work_item, touches
-from pykern.passes.kernels import find, is_constant, named, replace, terminator
+from pykern.passes.kernels import find, is_constant, replace, terminator, unaliased_loops
 from pykern.passes.remarks import remark
 
 Place = tuple[Affine, ...]
@@ -46,10 +44,8 @@ class CarryCells(Pass):
 
     def run(self, module: ir.Module) -> bool:
         changed = False
-        for kernel in kernels.kernels(module):
-            if kern.NOALIAS in kernel.attributes:
-                for loop in named(kernel, "scf.for"):
-                    changed |= _loop(loop)
+        for loop in unaliased_loops(module):
+            changed |= _loop(loop)
         return changed
 
 

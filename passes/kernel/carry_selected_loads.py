@@ -14,15 +14,13 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from pykern.dialect import attributes as kern
-from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import remake, terminator_operands
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.memory import has_one_name
 from pykern.passes.ir.values import is_argument, is_inside, made_by
 from pykern.passes.kernel.promote_cells import HARMLESS, is_within_work_item
-from pykern.passes.kernels import find, named, replace, terminator
+from pykern.passes.kernels import find, replace, terminator, unaliased_loops
 from pykern.passes.remarks import remark
 
 
@@ -42,12 +40,8 @@ class CarrySelectedLoads(Pass):
 
     def run(self, module: ir.Module) -> bool:
         changed = False
-        for kernel in kernels.kernels(module):
-            if kern.NOALIAS in kernel.attributes:
-                for loop in named(kernel, "scf.for"):
-                    changed |= (
-                        "unsignedCmp" not in loop.attributes and is_within_work_item(loop) and _loop(loop)
-                    )
+        for loop in unaliased_loops(module):
+            changed |= "unsignedCmp" not in loop.attributes and is_within_work_item(loop) and _loop(loop)
         return changed
 
 

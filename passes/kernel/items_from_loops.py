@@ -16,7 +16,6 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.dialect import attributes as kern
-from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import VERSIONED_OPS
 from pykern.passes.analysis.cost_model.lengths import FEWEST_FLAT_COLUMNS
 from pykern.passes.analysis.cost_model.operations import ASSUMED_TRIPS
@@ -27,7 +26,14 @@ from pykern.passes.ir.loop_versions import branch_on
 from pykern.passes.ir.memory import has_one_name
 from pykern.passes.ir.values import is_argument, is_inside
 from pykern.passes.kernel.edges import edges_of
-from pykern.passes.kernels import MEMORY_OPERAND, find, index_arithmetic, index_constant, is_constant
+from pykern.passes.kernels import (
+    MEMORY_OPERAND,
+    find,
+    index_arithmetic,
+    index_constant,
+    is_constant,
+    unaliased_loops,
+)
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.items.worth import depth
 
@@ -63,11 +69,8 @@ class ItemsFromLoops(Pass):
 
     def run(self, module: ir.Module) -> bool:
         changed = False
-        for kernel in kernels.kernels(module):
-            if kern.NOALIAS not in kernel.attributes:
-                continue
-            for items in find(kernel, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes):
-                changed = self._inwards(items) or changed
+        for items in unaliased_loops(module, kern.ITEMS):
+            changed = self._inwards(items) or changed
         return changed
 
     def _inwards(self, items: ir.Operation) -> bool:

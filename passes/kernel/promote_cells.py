@@ -15,14 +15,13 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.dialect import attributes as kern
-from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import remake
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import When
 from pykern.passes.ir.memory import ancestor_in, has_one_name
 from pykern.passes.ir.values import is_argument, is_inside
-from pykern.passes.kernels import find, is_constant, named, terminator
+from pykern.passes.kernels import find, is_constant, terminator, unaliased_loops
 from pykern.passes.remarks import remark
 
 _AT = {"memref.load": 0, "memref.store": 1}
@@ -49,10 +48,8 @@ class PromoteCells(Pass):
 
     def run(self, module: ir.Module) -> bool:
         changed = False
-        for kernel in kernels.kernels(module):
-            if kern.NOALIAS in kernel.attributes:
-                for loop in named(kernel, "scf.for"):  # a walk comes to the inner loop first
-                    changed |= _promote(loop)
+        for loop in unaliased_loops(module):
+            changed |= _promote(loop)
         return changed
 
 

@@ -19,7 +19,6 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.dialect import attributes as kern
-from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import SHORT_ROW_OPS, VERSIONED_ROW_OPS
 from pykern.passes.analysis.cost_model.lengths import SHORT_ROW, VERSIONED_ROW
 from pykern.passes.framework import Pass
@@ -27,7 +26,15 @@ from pykern.passes.ir.clone import clone_block
 from pykern.passes.ir.index_arithmetic import affine_of, hoist
 from pykern.passes.ir.loop_versions import branch_on
 from pykern.passes.ir.values import defining, is_argument, is_inside
-from pykern.passes.kernels import MEMORY_OPERAND, find, index_constant, is_constant, named, replace
+from pykern.passes.kernels import (
+    MEMORY_OPERAND,
+    find,
+    index_constant,
+    is_constant,
+    named,
+    replace,
+    unaliased_loops,
+)
 from pykern.passes.remarks import remark
 
 
@@ -53,12 +60,9 @@ class UnrollShortRows(Pass):
 
     def run(self, module: ir.Module) -> bool:
         changed = False
-        for kernel in kernels.kernels(module):
-            if kern.NOALIAS not in kernel.attributes:
-                continue
-            for items in find(kernel, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes):
-                if not items.results and not named(items, "kern.atomic_rmw", "kern.push", "scf.while"):
-                    changed = self._items(items) or changed
+        for items in unaliased_loops(module, kern.ITEMS):
+            if not items.results and not named(items, "kern.atomic_rmw", "kern.push", "scf.while"):
+                changed = self._items(items) or changed
         return changed
 
     def _items(self, items: ir.Operation) -> bool:
