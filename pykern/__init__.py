@@ -75,7 +75,7 @@ _HOME = {
         "pykern.errors",
     ),
 }  # fmt: skip
-_LANGUAGE = ("pykern.language", "pykern.api.array_language")
+_LANGUAGE = ("pykern.language", "pykern.api.array_language", "pykern.api.numpy_functions")
 _SUBMODULES = ("errors", "language", "mpi", "testing", "types")
 
 

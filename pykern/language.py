@@ -440,7 +440,29 @@ _NUMPY |= {
         "transpose", "swapaxes", "reshape", "ravel", "expand_dims", "squeeze", "broadcast_to", "flip", "concatenate",
         "stack", "pad", "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like",
         "arange", "eye", "copy",
+        "roll", "take", "take_along_axis", "repeat", "diff", "moveaxis", "fliplr", "flipud", "atleast_1d", "atleast_2d",
+        "append", "meshgrid", "hstack", "vstack", "dstack", "column_stack", "split", "array_split", "hsplit", "vsplit",
+        "diagonal", "diag", "trace", "triu", "tril", "size", "shape", "ndim",
+        "count_nonzero", "ptp", "average", "nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nan_to_num",
+        "isclose", "allclose", "array_equal", "einsum", "tensordot", "inner", "vdot", "kron", "cross",
+        "linspace", "gradient", "trapezoid", "searchsorted", "interp", "logaddexp", "fmax", "fmin", "heaviside", "sinc",
+        "round", "add", "subtract", "multiply", "divide", "floor_divide", "mod", "negative", "positive", "reciprocal",
+        "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift", "logical_and", "logical_or",
+        "logical_xor", "logical_not", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
     )
+}  # fmt: skip
+_NUMPY |= {
+    "tile": "numpy.tile", "array": "numpy.array", "asarray": "numpy.array", "identity": "eye", "around": "round",
+    "linalg.norm": "norm", "row_stack": "vstack", "trapz": "trapezoid", "float_power": "pow",
+    **{f"{n}.accumulate": f"{n}.accumulate" for n in ("add", "multiply", "maximum", "minimum")},
+    **{f"{n}.reduce": f"{n}.reduce" for n in ("add", "multiply", "maximum", "minimum", "logical_and", "logical_or")},
+    **{f"{n}.at": f"{n}.at" for n in ("add", "subtract", "multiply", "divide", "maximum", "minimum")},
+    **{
+        f"{n}.outer": f"{n}.outer" for n in (
+            "add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "equal", "not_equal", "less",
+            "less_equal", "greater", "greater_equal", "floor_divide", "mod",
+        )
+    },
 }  # fmt: skip
 _tables: dict[str, dict[Any, str]] = {}
 
@@ -458,5 +480,13 @@ def _numpy_names() -> dict[Any, str]:
     if numpy is None:
         return {}
     if "numpy" not in _tables:
-        _tables["numpy"] = {getattr(numpy, n): name for n, name in _NUMPY.items() if hasattr(numpy, n)}
+        found = ((_attribute(numpy, path), name) for path, name in _NUMPY.items())
+        _tables["numpy"] = {value: name for value, name in found if value is not None}
     return _tables["numpy"]
+
+
+def _attribute(module: Any, path: str) -> Any:
+    """``numpy.linalg.norm``; None where this NumPy has none."""
+    for part in path.split("."):
+        module = getattr(module, part, None)
+    return module

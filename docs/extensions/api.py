@@ -52,6 +52,22 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Whole arrays: new ones": (
         "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "arange", "eye",
     ),
+    "Whole arrays: NumPy's functions that rearrange": (
+        "roll", "take", "take_along_axis", "repeat", "diff", "moveaxis", "fliplr", "flipud", "atleast_1d",
+        "atleast_2d", "append", "meshgrid", "hstack", "vstack", "dstack", "column_stack", "split",
+        "array_split", "hsplit", "vsplit", "diagonal", "diag", "trace", "triu", "tril",
+    ),
+    "Whole arrays: NumPy's sums and tests": (
+        "count_nonzero", "ptp", "average", "nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nan_to_num",
+        "isclose", "allclose", "array_equal",
+    ),
+    "Whole arrays: NumPy's products": (
+        "einsum", "tensordot", "inner", "vdot", "kron", "cross",
+    ),
+    "Whole arrays: NumPy's numerical functions": (
+        "linspace", "gradient", "trapezoid", "searchsorted", "interp", "logaddexp", "fmax", "fmin", "heaviside",
+        "sinc",
+    ),
     "Benchmarks and tuning": ("benchmark", "BenchmarkResult", "Disagreement", "tune", "Tuned"),
     "Errors": (
         "KernelError", "KernelSyntaxError", "KernelTypeError", "VerifyError", "PassError", "NotRaisable",

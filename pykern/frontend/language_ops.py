@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
+from pykern.data.operator_functions import ARITHMETIC, COMPARISONS, LOGICAL
 from pykern.dialect import atomics, collectives, differentiation, index_space, memory, reports
 from pykern.errors import ARGUMENTS, LaunchError
 from pykern.frontend import arithmetic, mathematics
@@ -69,10 +70,26 @@ def call(t: Calls, node: ast.Call, name: str) -> Value:
         return _atomic(t, node, ATOMICS[name], args)
     if name in CASTS:
         return _python_cast(t, node, name, args)
+    if name in _OPERATORS:
+        return _operator(t, node, name, args, keywords)
     handler = _HANDLERS.get(name)
     if handler is None:
         raise t.syntax_error(node, f"`{name}` is not available in kernels", instead_of_function(name))
     return handler(t, node, args, keywords)
+
+
+_OPERATORS = {**ARITHMETIC, **COMPARISONS, **LOGICAL}
+
+
+def _operator(t: Calls, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
+    """``np.add(a, b)``: the operator."""
+    given = _given(t, node, ("a", "b"), args, keywords)
+    if len(given) != 2:
+        raise t.type_error(node, f"`{name}` takes two numbers", "give both", ARGUMENTS)
+    a, b = given["a"], given["b"]
+    if name in LOGICAL:
+        a, b = (arithmetic.truth(t.as_scalar(node, v)) for v in (a, b))
+    return t.operator(node, _OPERATORS[name], a, b)
 
 
 def known_names() -> list[str]:

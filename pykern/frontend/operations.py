@@ -29,10 +29,18 @@ OPERATORS: dict[type, str] = {
     ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
+_BY_SYMBOL = {symbol: kind for kind, symbol in OPERATORS.items()}
 
 
 class Operations(Translation):
     """The part of a translator that computes."""
+
+    def operator(self, node: ast.AST, symbol: str, left: Value, right: Value) -> Value:
+        """The value of ``left symbol right``, where a function was called for it: ``np.add(a, b)``."""
+        op = _BY_SYMBOL[symbol]()
+        if isinstance(op, ast.cmpop):
+            return self.comparison(ast.copy_location(ast.Compare(), node), op, left, right)
+        return self.binary(node, op, left, right)
 
     def of_BinOp(self, node: ast.BinOp) -> Value:  # noqa: N802
         return self.binary(node, node.op, self.expression(node.left), self.expression(node.right))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pykern import language
+from pykern.data.operator_functions import ARITHMETIC
 from pykern.data.promotion import promote, true_divide
 from pykern.errors import BY_ZERO, ZERO_STEP, AssertionFailed, KernelTypeError
 from pykern.runtime import reference
@@ -135,7 +136,12 @@ def _power(a: Any, b: Any) -> Any:
     return binary("**", a, b)
 
 
+def _operator(symbol: str) -> Callable:
+    return lambda a, b: binary(symbol, a, b)
+
+
 _FUNCTIONS: dict[str, Callable] = {
+    **{name: _operator(symbol) for name, symbol in ARITHMETIC.items()},
     **{name: getattr(language, name) for name in reference.MATHEMATICS if name not in ("pow", "abs")},
     "min": language.minimum, "max": language.maximum, "minimum": language.minimum, "maximum": language.maximum,
     "int": lambda x: reference.cast(x, weak_int), "float": lambda x: reference.cast(x, weak_float),

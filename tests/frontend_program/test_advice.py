@@ -20,23 +20,15 @@ def advised(x, y, n: pk.static, m: pk.static):
     e = pk.exp(x - x.max(axis=-1, keepdims=True))
     return (
         pk.maximum(x, 0), 1 / (1 + pk.exp(-x)), e / e.sum(axis=-1, keepdims=True),
-        pk.concatenate((x, y), axis=1), pk.concatenate((x, y)), 2.0 + (5.0 - 2.0) / (n - 1) * pk.arange(n),
-        (x[:, :4] * pk.eye(n)).sum(), pk.where(pk.arange(n)[:, None] <= pk.arange(m), x, 0),
-        pk.where(pk.arange(n)[:, None] >= pk.arange(m), x, 0), x[1:] - x[:-1], pk.concatenate((x[-1:], x[:-1])),
-        x[pk.arange(3 * n) // 3], x[pk.arange(3 * n) % n], (x != 0).sum(), pk.where(pk.isnan(x), 0, x),
-        (pk.abs(x - y) <= 1e-3).all(), x.max() - x.min(), (x * y).sum(), (x * 100).round() / 100,
-        pk.maximum(x, y) + pk.log1p(pk.exp(-pk.abs(x - y))), pk.stack((1.0, 2.0, 3.0)), x.astype("float32"),
+        x[:, None], {k: 2 * v for k, v in {"x": x}.items()}["x"], x.swapaxes(-1, -2), x.astype("float32"),
     )  # fmt: skip
 
 
 def test_the_advice_is_right():
     exponentials = np.exp(X)
     want = (
-        X * (X > 0), 1 / (1 + np.exp(-X)), exponentials / exponentials.sum(axis=1, keepdims=True), np.hstack((X, Y)),
-        np.vstack((X, Y)), np.linspace(2, 5, 4), np.trace(X), np.triu(X), np.tril(X), np.diff(X, axis=0),
-        np.roll(X, 1, axis=0), np.repeat(X, 3, axis=0), np.tile(X, (3, 1)), np.count_nonzero(X), np.nan_to_num(X),
-        np.allclose(X, Y, rtol=0, atol=1e-3), np.ptp(X), np.vdot(X, Y), np.round(X, 2), np.logaddexp(X, Y),
-        np.array([1.0, 2.0, 3.0]), X.astype("float32"),
+        X * (X > 0), 1 / (1 + np.exp(-X)), exponentials / exponentials.sum(axis=1, keepdims=True),
+        X[:, None], 2 * X, X.T, X.astype("float32"),
     )  # fmt: skip
     found = advised(X, Y, 4, 6)
     for got, exact in zip(found, want, strict=True):
@@ -47,10 +39,10 @@ def test_the_advice_is_right():
 @pytest.mark.parametrize(
     ("expression", "advice"),
     [
-        ("np.add(x, x)", "write a + b"),
-        ("np.logical_and(x > 0, x < 1)", "write a & b"),
-        ("np.hstack((x, x))", "axis=1"),
-        ("np.array([1.0, 2.0])", "pk.stack"),
+        ("np.sort(x)", "outside of the program"),
+        ("np.convolve(x[0], x[1])", "write a kernel"),
+        ("np.linalg.inv(x)", "outside of the program"),
+        ("x.unsqueeze(0)", "write x[:, None]"),
         ("pk.relu(x)", "pk.maximum(x, 0)"),
         ("x.exp()", "write pk.exp(x)"),
         ("x.softmax()", "keepdims=True"),

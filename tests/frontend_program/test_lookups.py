@@ -179,10 +179,7 @@ def test_refusals(rng):
         return x[x]
 
     def scatter(x, k):
-        x[k] = 1.0
-
-    def scatter_add(x, k):
-        x[k] += 1.0
+        x[:, k] = 1.0
 
     def not_apart(x, k):
         return x[k[0] : k[1]]
@@ -196,10 +193,9 @@ def test_refusals(rng):
     def shapes(x, k):
         return x[:, None][k, pk.zeros(3, pk.i64)]
 
-    refused(mask, x, k, match="holds integers, not", at="x[x > 0.5]")
+    refused(mask, x, k, match="does not return elements that a mask selects", at="return x[x > 0.5]")
     refused(floats, x, k, match="holds integers, not", at="x[x]")
-    refused(scatter, x, k, match="two of them may be equal", at="x[k] = 1.0")
-    refused(scatter_add, x, k, match="two of them may be equal", at="x[k] += 1.0")
+    refused(scatter, x[:, None], k, match="along the first axes", at="x[:, k] = 1.0")
     refused(not_apart, x, k, match="the length of a slice must be known", at="x[k[0] : k[1]]")
     refused(falling, x, k, match="a step above zero", at="x[k[0] : k[0] + 3 : -1]")
     refused(too_wide, x, k, match="reaches over 6 elements", at="x[k[0] : k[0] + 6]")

@@ -13,15 +13,25 @@ from pykern.frontend.program import (
     arguments,
     contractions,
     derivative_calls,
+    diagonals,
+    einsum,
     elementwise,
     gradients,
     new_arrays,
+    numerics,
+    operators,
+    rearranging,
     reductions,
     scans,
+    selections,
     shaping,
+    stacking,
     structures,
+    summaries,
     tiles,
+    ufunc_methods,
 )
+from pykern.frontend.program.selections import Selection
 from pykern.frontend.program.values import BoundMethod, Cell, DictValue
 from pykern.frontend.values import LanguageName, NoneValue, RangeValue, Scalar, TupleValue, Value, describe
 from pykern.types import BY_NAME, bool_, weak_int
@@ -31,24 +41,26 @@ if TYPE_CHECKING:
 
 METHODS = {
     *reductions.NAMES, *scans.NAMES, "dot", "transpose", "swapaxes", "reshape", "ravel", "squeeze", "copy",
-    "flatten", "astype", "item", "clip", "round", "fill",
+    "flatten", "astype", "item", "clip", "round", "fill", "repeat", "take", "diagonal", "trace",
 }  # fmt: skip
 _COUNTS = ("popcount", "clz")
 
 
+def _tables() -> tuple[dict[str, Callable], ...]:
+    """Handlers by the names of functions."""
+    return (
+        shaping.HANDLERS, new_arrays.HANDLERS, tiles.HANDLERS, operators.HANDLERS, rearranging.HANDLERS,
+        stacking.HANDLERS, diagonals.HANDLERS,
+        summaries.HANDLERS, einsum.HANDLERS, numerics.HANDLERS, ufunc_methods.HANDLERS, _HANDLERS,
+    )  # fmt: skip
+
+
 def known_names() -> list[str]:
     """The functions that array programs know."""
-    tables = (
-        reductions.NAMES,
-        scans.NAMES,
-        contractions.NAMES,
-        shaping.HANDLERS,
-        new_arrays.HANDLERS,
-        tiles.HANDLERS,
-        _HANDLERS,
-        mathematics.NAMES,
-    )
-    return sorted({name for table in tables for name in table} | {"range", "min", "max"})
+    tables = (reductions.NAMES, scans.NAMES, contractions.NAMES, *_tables(), mathematics.NAMES)
+    of_numpy = {"norm", "size", "shape", "ndim", *operators.HANDLERS}  # by its own names alone
+    names = {name for table in tables for name in table if "." not in name and name not in of_numpy}
+    return sorted(names | {"range", "min", "max"})
 
 
 def call(t: ProgramTranslator, node: ast.Call, name: str) -> Value:
@@ -61,6 +73,11 @@ def call(t: ProgramTranslator, node: ast.Call, name: str) -> Value:
 
 def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
     """A name of the language on values."""
+    if "out" in keywords and name not in structures.NAMES:
+        return _written(t, node, apply(t, node, name, args, {k: v for k, v in keywords.items() if k != "out"}),
+                        keywords["out"])  # fmt: skip
+    if any(isinstance(a, Selection) for a in args):
+        return selections.call(t, node, name.removeprefix(_OF_PYTHON), args, keywords)
     if name.startswith(_OF_PYTHON):
         name = name.removeprefix(_OF_PYTHON)
         _check_python(t, node, name, args)
@@ -82,7 +99,7 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
         return gradients.make(t, node, name, args, keywords)
     if name in derivative_calls.HANDLERS:
         return derivative_calls.HANDLERS[name](t, node, args, keywords)
-    for table in (shaping.HANDLERS, new_arrays.HANDLERS, tiles.HANDLERS, _HANDLERS):
+    for table in _tables():
         if name in table:
             return table[name](t, node, args, keywords)
     if name in mathematics.NAMES:
@@ -138,6 +155,21 @@ def _mathematics(t: ProgramTranslator, node: ast.Call, name: str, args: list[Val
         return result
 
     return elementwise.apply(t, node, args, function)
+
+
+def _written(t: ProgramTranslator, node: ast.Call, value: Value, out: Value) -> Value:
+    """``np.add(a, b, out=c)``: the value, written into the array `c`, as NumPy's "same kind" rule allows."""
+    if isinstance(out, NoneValue):
+        return value
+    if not isinstance(out, Cell) or not isinstance(value, Cell | Scalar):
+        raise t.type_error(
+            node, f"`out` is an array to write into, not {describe(out)}", "write y = f(x) instead"
+        )
+    if isinstance(value, Cell) and value.shape != out.shape:
+        raise t.type_error(node, f"the result has the shape {value.shape}, and `out` is {out.description}",
+                           "give an array of the shape of the result")  # fmt: skip
+    t.write(node, out, elementwise.in_type_of(t, node, out, value, out.shape).ssa)
+    return out
 
 
 _OF_PYTHON = "builtins."

@@ -42,19 +42,19 @@ def matmul(t: ProgramTranslator, node: ast.AST, a: Value, b: Value) -> Value:
     x, y = _typed(t, node, x, y)
     left, right = len(x.shape) > 1, len(y.shape) > 1
     if len(x.shape) <= 2 and len(y.shape) <= 2:
-        return _finish(t, node, _plain(t, x, y, left, right), x.dtype)
+        return finish(t, node, _plain(t, x, y, left, right), x.dtype)
     batches = [Cell(c.dtype, c.shape[:-2], c.ssa) for c in (x, y) if len(c.shape) > 2]
     batch = elementwise.broadcast_shapes(t, node, batches)
     if x.shape[:-2] == y.shape[:-2] and len(batch) == 1 and x.dtype.bits > 16 and x.dtype != bool_:
         made = _named(linalg.batch_matmul, x, y, (*batch, *x.shape[-2:-1], *y.shape[-1:]))
-        return _finish(t, node, made, x.dtype)
+        return finish(t, node, made, x.dtype)
     count = len(batch)
     rows, columns, inner = count, count + left, count + left + right
     x_dims = (*((rows,) if left else ()), inner)
     y_dims = (inner, *((columns,) if right else ()))
     shape = (*batch, *(x.shape[-2:-1] if left else ()), *(y.shape[-1:] if right else ()))
     inputs = [_batched(x, batch, x_dims), _batched(y, batch, y_dims)]
-    return _finish(t, node, _contract(t, x.dtype, inputs, shape), x.dtype)
+    return finish(t, node, contract(t, x.dtype, inputs, shape), x.dtype)
 
 
 def dot(t: ProgramTranslator, node: ast.AST, a: Value, b: Value) -> Value:
@@ -71,7 +71,7 @@ def dot(t: ProgramTranslator, node: ast.AST, a: Value, b: Value) -> Value:
     x_dims = (*range(first), inner)
     y_dims = (*range(first, inner - 1), inner, inner - 1) if len(y.shape) > 1 else (inner,)
     inputs = [Input(x.dtype, x.ssa, x_dims), Input(y.dtype, y.ssa, y_dims)]
-    return _finish(t, node, _contract(t, x.dtype, inputs, shape), x.dtype)
+    return finish(t, node, contract(t, x.dtype, inputs, shape), x.dtype)
 
 
 def outer(t: ProgramTranslator, node: ast.AST, a: Value, b: Value) -> Value:
@@ -106,7 +106,7 @@ def _plain(t: ProgramTranslator, x: Cell, y: Cell, left: bool, right: bool) -> C
     x_dims = (0, inner) if left else (inner,)
     y_dims = (inner, int(left)) if right else (inner,)
     shape = (*(x.shape[:1] if left else ()), *(y.shape[1:] if right else ()))
-    return _contract(t, x.dtype, [Input(x.dtype, x.ssa, x_dims), Input(y.dtype, y.ssa, y_dims)], shape)
+    return contract(t, x.dtype, [Input(x.dtype, x.ssa, x_dims), Input(y.dtype, y.ssa, y_dims)], shape)
 
 
 def _named(op, x: Cell, y: Cell, shape: Shape) -> Cell:
@@ -124,8 +124,8 @@ def _batched(cell: Cell, batch: Shape, dims: tuple[int, ...]) -> Input:
     return Input(cell.dtype, ssa, (*(ahead + a for a in kept), *dims))
 
 
-def _contract(t: ProgramTranslator, dtype: DType, inputs: list[Input], shape: Shape) -> Cell:
-    """Products summed over the last loop."""
+def contract(t: ProgramTranslator, dtype: DType, inputs: list[Input], shape: Shape, summed: int = 1) -> Cell:
+    """Products of two arrays over loops for `shape`, summed over the `summed` loops inside of these."""
     works = _wide(dtype) if t.tile is not None else f32 if dtype.is_float and dtype.bits == 16 else dtype
 
     def body(elements: list[Scalar], so_far: list[Scalar]) -> list[Scalar]:
@@ -133,7 +133,7 @@ def _contract(t: ProgramTranslator, dtype: DType, inputs: list[Input], shape: Sh
         return [arithmetic.binary("+", so_far[0], arithmetic.binary("*", a, b, t.fastmath), t.fastmath)]
 
     start = fill(Scalar(works, const=False if works == bool_ else 0), works, shape)
-    iterators = [*[PARALLEL] * len(shape), REDUCTION]
+    iterators = [*[PARALLEL] * len(shape), *[REDUCTION] * summed]
     [ssa] = generic(iterators, inputs, [Output(works, shape, tuple(range(len(shape))), start)], body)
     return Cell(works, shape, ssa)
 
@@ -143,7 +143,7 @@ def _wide(dtype: DType) -> DType:
     return by_numpy_name(wide(dtype.numpy.name) or "") or dtype
 
 
-def _finish(t: ProgramTranslator, node: ast.AST, made: Cell, dtype: DType) -> Value:
+def finish(t: ProgramTranslator, node: ast.AST, made: Cell, dtype: DType) -> Value:
     """Round once to the type of the operands; tile kernels keep the wide type, in which they add up."""
     made.is_scalar = not made.shape
     dtype = made.dtype if t.tile is not None else dtype

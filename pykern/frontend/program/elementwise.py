@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert
 from pykern.frontend.program.aliasing import check_fresh
-from pykern.frontend.program.tensors import Input, Shape, elementwise, fill, reshape
+from pykern.frontend.program.tensors import Input, Shape, elementwise, fill, reshape, strong
 from pykern.frontend.program.tile_lengths import meet
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import Scalar, TupleValue, Value, describe
@@ -22,6 +22,8 @@ from pykern.types import DType
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
 
+_KINDS = "buif"
+"""Kinds of types. NumPy's "same kind" goes down in size, and not back in this order."""
 Function = Callable[[list[Scalar]], "Scalar | tuple[Scalar, ...]"]
 
 
@@ -100,6 +102,16 @@ def broadcast_to(t: ProgramTranslator, node: ast.AST, value: Value, dtype: DType
         raise t.type_error(node, f"{describe(value)} does not broadcast to the shape {shape}")
     [(_, ssa)] = elementwise(shape, [broadcast_input(value, shape)], lambda e: [convert(e[0], dtype)])
     return Cell(dtype, shape, ssa)
+
+
+def in_type_of(t: ProgramTranslator, node: ast.AST, old: Cell, new: Value, shape: Shape) -> Cell:
+    """A result that goes back into the array `old`, as NumPy's "same kind" rule allows."""
+    assert isinstance(new, Cell | Scalar)
+    kind = strong(new.dtype)
+    if _KINDS.index(kind.kind) > _KINDS.index(old.dtype.kind):
+        raise t.type_error(node, f"the result is {kind.name}, which does not go back into {old.description}",
+                           f"convert it: x = x.astype(pk.{kind.name})")  # fmt: skip
+    return broadcast_to(t, node, new, old.dtype, shape)
 
 
 def cast(t: ProgramTranslator, node: ast.AST, value: Value, dtype: DType) -> Value:

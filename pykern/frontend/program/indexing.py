@@ -16,9 +16,11 @@ from mlir import ir
 from pykern.data.source import LIST
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise
-from pykern.frontend.program import elementwise, gathering, tiles
+from pykern.frontend.program import each_writes, elementwise, gathering, selections, tiles
+from pykern.frontend.program.composition import Composer
 from pykern.frontend.program.differences import constant_difference
 from pykern.frontend.program.gathering import Taken
+from pykern.frontend.program.selections import Selection
 from pykern.frontend.program.shaping import backwards, stacked
 from pykern.frontend.program.tensors import Extent, Shape, extract_slice, insert_slice, reshape
 from pykern.frontend.program.tile_lengths import refuse
@@ -57,11 +59,23 @@ class Part:
         return self.takes_all(shape) and not self.backwards
 
 
-def read(t: ProgramTranslator, node: ast.Subscript, x: Cell) -> Cell:
-    part = parse(t, node.slice, x)
+def read(t: ProgramTranslator, node: ast.Subscript, x: Cell) -> Cell | Selection:
+    items = _items(t, node.slice)
+    if (mask := _mask(items)) is not None:
+        return selections.select(t, node, x, mask)
+    return _read_part(t, node, x, _part(t, node.slice, items, x))
+
+
+def _mask(items: list[tuple[ast.expr, Value | None]]) -> Cell | None:
+    """The array of bools that is all of an index."""
+    value = items[0][1] if len(items) == 1 else None
+    return value if isinstance(value, Cell) and value.dtype == bool_ and value.shape else None
+
+
+def _read_part(t: ProgramTranslator, node: ast.AST, x: Cell, part: Part) -> Cell:
     _note(t, node, x, part.along, written=False)
     if part.looked_up:
-        return gathering.read(t, node, x, part.looked_up, _brought_inside)
+        return gathering.read(t, node, x, part.looked_up, brought_inside)
     ssa = x.ssa if part.takes_all(x.shape) else extract_slice(x.ssa, x.dtype, part.extents)
     ssa = backwards(Cell(x.dtype, part.kept, ssa), part.backwards).ssa
     ssa = reshape(ssa, x.dtype, part.kept, part.shape)
@@ -69,17 +83,36 @@ def read(t: ProgramTranslator, node: ast.Subscript, x: Cell) -> Cell:
 
 
 def write(t: ProgramTranslator, node: ast.Subscript, x: Cell, value: Value) -> None:
-    part = parse(t, node.slice, x)
+    items = _items(t, node.slice)
+    if (mask := _mask(items)) is not None:
+        selections.write(t, node, x, mask, value)
+        return
+    part = _part(t, node.slice, items, x)
     _note(t, node, x, part.along, written=True)
     if part.looked_up:
-        raise t.type_error(node, "writing where an array of indices says is not available: two of them may be equal",
-                           "in a kernel: pk.atomic_add(x, k[i], v[i]); in a pk.range loop: x[k[i]] = v[i]")  # fmt: skip
+        _write_each(t, node, x, part, value)
+        return
     given = elementwise.broadcast_to(t, node, _fewer_axes(value, part), x.dtype, part.shape)
     ssa = reshape(given.ssa, x.dtype, part.shape, part.kept)
     if not part.is_whole(x.shape):
         ssa = backwards(Cell(x.dtype, part.kept, ssa), part.backwards).ssa
         ssa = ssa if part.takes_all(x.shape) else insert_slice(ssa, x.ssa, part.extents)
     t.write(node, x, ssa)
+
+
+def _write_each(t: ProgramTranslator, node: ast.Subscript, x: Cell, part: Part, value: Value) -> None:
+    """``x[k] = v``: one element after the other, so that of equal indices the last one counts, as in NumPy."""
+    arrays = [taken.array for taken in part.looked_up if taken.array is not None]
+    rest = part.looked_up[len(arrays) :]
+    is_plain = all(
+        taken.extent is not None and taken.extent.kept and taken.extent.size == x.shape[taken.axis]
+        for taken in rest
+    )
+    if t.tile is not None or len(arrays) + len(rest) != len(part.looked_up) or not is_plain:
+        raise t.type_error(node, "arrays of indices say where to write along the first axes, and all of the others is "
+                           "written", "write in a loop over pk.range, or transpose the array")  # fmt: skip
+    call = ast.copy_location(ast.Call(node.value, [], []), node)
+    each_writes.write(Composer(t, call), x, arrays, value)
 
 
 def _note(
@@ -107,7 +140,10 @@ def _fewer_axes(value: Value, part: Part) -> Value:
 
 def parse(t: ProgramTranslator, node: ast.expr, x: Cell) -> Part:
     """What an index names. Raises located errors for what is outside or not available."""
-    items = _items(t, node)
+    return _part(t, node, _items(t, node), x)
+
+
+def _part(t: ProgramTranslator, node: ast.expr, items: list[tuple[ast.expr, Value | None]], x: Cell) -> Part:
     used = sum(not _is_new(value) and not _is_ellipsis(item) for item, value in items)
     ellipses = sum(_is_ellipsis(item) for item, _ in items)
     if used > len(x.shape) or ellipses > 1:
@@ -206,10 +242,10 @@ def _element(t: ProgramTranslator, item: ast.expr, value: Value | None, x: Cell,
         raise t.type_error(item, f"axis {axis} of {x.description} has no elements")
     if t.tile is not None and (own := t.tile.dimension_of(index)) is not None:
         return Extent(tiles.element(t, item, own, index, x, axis), 1, kept=False)
-    return Extent(_brought_inside(index, length), 1, kept=False)
+    return Extent(brought_inside(index, length), 1, kept=False)
 
 
-def _brought_inside(index: Scalar, length: int, size: int = 1) -> ir.Value:
+def brought_inside(index: Scalar, length: int, size: int = 1) -> ir.Value:
     """A run-time index: negative from the end, and at the edge where it, or `size` from it, would be outside."""
     index = convert(index, weak_int)
     last, nil = Scalar(weak_int, const=length - size), Scalar(weak_int, const=0)
@@ -273,4 +309,4 @@ def _moving(t: ProgramTranslator, item: ast.Slice, bounds: list[Scalar | None], 
         return Extent(0, 0)
     if reach > length:
         raise t.type_error(item, f"a slice that reaches over {reach} elements is taken of {length}")
-    return Extent(_brought_inside(start, length, reach), count, stride if count > 1 else 1)
+    return Extent(brought_inside(start, length, reach), count, stride if count > 1 else 1)

@@ -33,6 +33,7 @@ from pykern.frontend.program import (
     indexing,
     launches,
     loops,
+    selections,
     shaping,
     structures,
     tiles,
@@ -41,6 +42,7 @@ from pykern.frontend.program.aliasing import check_fresh
 from pykern.frontend.program.arguments import dtype as wanted_dtype
 from pykern.frontend.program.displays import Displays
 from pykern.frontend.program.flow import cells
+from pykern.frontend.program.selections import Selection, SelectionMethod
 from pykern.frontend.program.sharing import Running
 from pykern.frontend.program.tensors import Extent, extract, extract_slice, from_scalar, strong
 from pykern.frontend.program.tile_lengths import length_value, refuse
@@ -59,10 +61,7 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.types import DType, bool_, weak_int
-
-_KINDS = "buif"
-
+from pykern.types import bool_, weak_int
 
 Gradient = Callable[[ir.Module, ProgramSource, "list[ir.Value]", ir.Module], "tuple[Any, list[ir.Value]]"]
 """Writes the derivative of a module's program where the insertion point is, for these operands, and what else there is
@@ -262,7 +261,7 @@ class ProgramTranslator(Displays):
             old = self.expression(ast.copy_location(ast.Name(target.id, ast.Load()), target))
             new = self.binary(node, node.op, old, self.expression(node.value))
             if isinstance(old, Cell) and not old.is_scalar:
-                self.write(node, old, self._in_type_of(node, old, new, old.shape).ssa)
+                self.write(node, old, elementwise.in_type_of(self, node, old, new, old.shape).ssa)
             else:
                 self.names[target.id] = new
             return
@@ -275,7 +274,12 @@ class ProgramTranslator(Displays):
             return
         old = indexing.read(self, target, base)
         new = self.binary(node, node.op, old, self.expression(node.value))
-        indexing.write(self, target, base, self._in_type_of(node, base, new, old.shape))
+        if isinstance(old, Selection) and isinstance(new, Selection):
+            elementwise.in_type_of(self, node, base, new.cell, new.cell.shape)
+            indexing.write(self, target, base, new)
+            return
+        assert isinstance(old, Cell)
+        indexing.write(self, target, base, elementwise.in_type_of(self, node, base, new, old.shape))
 
     def _update_item(self, node: ast.AugAssign, target: ast.Subscript | ast.Attribute) -> None:
         """``p["w"] += x``, ``p.w += x``: the array that the structure holds."""
@@ -290,19 +294,12 @@ class ProgramTranslator(Displays):
         if not isinstance(old, Cell) or old.is_scalar:
             raise self.type_error(target, f"{describe(old)} in a structure is not updated in place",
                                   "make a new one: d = {**d, 'n': d['n'] + 1}, t = (*t[:-1], t[-1] + 1)")  # fmt: skip
-        self.write(node, old, self._in_type_of(node, old, new, old.shape).ssa)
-
-    def _in_type_of(self, node: ast.AST, old: Cell, new: Value, shape: tuple[int, ...]) -> Cell:
-        """A result that goes back into the array, as NumPy's "same kind" rule allows."""
-        assert isinstance(new, Cell | Scalar)
-        kind = strong(new.dtype)
-        if not _same_kind(kind, old.dtype):
-            raise self.type_error(node, f"the result is {kind.name}, which does not go back into {old.description}",
-                                  f"convert it: x = x.astype(pk.{kind.name})")  # fmt: skip
-        return elementwise.broadcast_to(self, node, new, old.dtype, shape)
+        self.write(node, old, elementwise.in_type_of(self, node, old, new, old.shape).ssa)
 
     def assign(self, target: ast.expr, value: Value, written: ast.expr | None = None) -> None:
         is_result = isinstance(target, ast.Name) and target.id.startswith(".")
+        if is_result and isinstance(value, Selection):
+            raise selections.refuse_result(self, written or target)
         for part in cells(value) if is_result else (value,):  # what is returned is read, parts of it as well
             check_fresh(self, target, part)
         if isinstance(target, ast.Subscript):
@@ -331,6 +328,8 @@ class ProgramTranslator(Displays):
         value = self.expression(node.value)
         if isinstance(value, Cell):
             return self.cell_attribute(node, value)
+        if isinstance(value, Selection):
+            return selections.attribute(self, node, value)
         if isinstance(value, TupleValue) and node.attr in value.fields:
             return value.items[value.fields.index(node.attr)]
         if isinstance(value, DictValue) and (method := value.method(node.attr)) is not None:
@@ -378,6 +377,8 @@ class ProgramTranslator(Displays):
             return contractions.matmul(self, node, left, right)
         if isinstance(left, tiles.TileValue) or isinstance(right, tiles.TileValue):
             return tiles.moved(self, node, op, left, right)
+        if isinstance(left, Selection) or isinstance(right, Selection):
+            return selections.operator(self, node, OPERATORS[type(op)], [left, right])
         if not (isinstance(left, Cell) or isinstance(right, Cell)):
             return super().binary(node, op, left, right)
         symbol = OPERATORS[type(op)]
@@ -401,10 +402,14 @@ class ProgramTranslator(Displays):
             sign = arithmetic.negate if isinstance(node.op, ast.USub) else arithmetic.plus
             return sign(elements[0])
 
+        if isinstance(value, Selection):
+            return Selection(elementwise.apply(self, node, [value.cell], function), value.mask)  # type: ignore[arg-type]
         return elementwise.apply(self, node, [value], function)
 
     def comparison(self, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Scalar:
         symbol = OPERATORS.get(type(op))
+        if symbol and (isinstance(left, Selection) or isinstance(right, Selection)):
+            return selections.operator(self, node, symbol, [left, right])  # type: ignore[return-value]
         if symbol is None or not (isinstance(left, Cell) or isinstance(right, Cell)):
             return super().comparison(node, op, left, right)
         return elementwise.apply(  # type: ignore[return-value]
@@ -451,6 +456,8 @@ class ProgramTranslator(Displays):
                 there = ", ".join((repr(key) for key, _ in base.items)) or "none"
                 raise self.type_error(node, f"{describe(base)} has no such key", f"its keys are {there}")
             return found
+        if isinstance(base, Selection):
+            raise selections.refuse_index(self, node)
         if isinstance(base, TypeValue | LanguageName):
             return base  # an annotation such as pk.f32[:]
         raise self.type_error(
@@ -471,6 +478,8 @@ class ProgramTranslator(Displays):
     def called_with(self, node: ast.Call, callee: Value, arguments: list, keywords: dict) -> Value:
         if isinstance(callee, LanguageName):
             return calls.apply(self, node, callee.name, arguments, keywords)
+        if isinstance(callee, SelectionMethod):
+            return selections.method(self, node, callee, arguments, keywords)
         if isinstance(callee, BoundMethod):
             return calls.method(self, node, callee, arguments, keywords)
         if isinstance(callee, DictMethod) and not (arguments or keywords):
@@ -488,8 +497,3 @@ class ProgramTranslator(Displays):
         if isinstance(arguments[0], Scalar):
             return convert(arguments[0], callee.dtype)
         return elementwise.cast(self, node, arguments[0], wanted_dtype(self, node, callee, callee.dtype))
-
-
-def _same_kind(source: DType, to: DType) -> bool:
-    """NumPy's `same_kind`: down in size, but not from float to integer, nor from signed to unsigned."""
-    return _KINDS.index(source.kind) <= _KINDS.index(to.kind)

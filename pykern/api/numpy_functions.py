@@ -1,0 +1,112 @@
+"""NumPy's functions beside those of `array_language`, as Python functions: NumPy is the reference, with its signatures.
+
+An array program may call each of them by either name, ``np.roll`` or ``pk.roll``. By NumPy's name alone it calls
+``np.linalg.norm``, functions that are operators of Python, as ``np.add``, and the methods of ufuncs, as ``np.add.at``.
+Keywords of NumPy that a program does not take are refused at their line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__: list[str] = []
+
+
+def _of_numpy(name: str, text: str) -> Callable[..., Any]:
+    def function(*args: Any, **keywords: Any) -> Any:
+        import numpy
+
+        return getattr(numpy, name)(*args, **keywords)
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = __name__
+    function.__doc__ = text
+    function.__pykern_builtin__ = name  # type: ignore[attr-defined]
+    __all__.append(name)
+    return function
+
+
+# -- rearranging -------------------------------------------------------------------------------------
+
+roll = _of_numpy(
+    "roll",
+    "Elements moved along an axis; those that leave it at one end come in at the other; shifts may come at run time.",
+)
+take = _of_numpy(
+    "take",
+    "The elements that indices name, along an axis or in the flattened array; an index outside is brought to the edge.",
+)
+take_along_axis = _of_numpy("take_along_axis", "Of each row the elements that its own row of indices names.")
+repeat = _of_numpy("repeat", "Each element, or each part along an axis, several times in a row.")
+diff = _of_numpy("diff", "Differences of neighbours along an axis, `n` times over.")
+moveaxis = _of_numpy("moveaxis", "`x` with axes moved to other places.")
+fliplr = _of_numpy("fliplr", "The second axis in the opposite order.")
+flipud = _of_numpy("flipud", "The first axis in the opposite order.")
+atleast_1d = _of_numpy("atleast_1d", "`x` with at least one dimension.")
+atleast_2d = _of_numpy("atleast_2d", "`x` with at least two dimensions; new ones stand in front.")
+append = _of_numpy("append", "Values behind an array, along an axis or flattened.")
+meshgrid = _of_numpy(
+    "meshgrid", "Coordinates of the points of a grid, one array for each vector that is given."
+)
+hstack = _of_numpy("hstack", "Arrays side by side: along the second axis, vectors along their only one.")
+vstack = _of_numpy("vstack", "Arrays one below the other; a vector is a row.")
+dstack = _of_numpy("dstack", "Arrays one behind the other, along the third axis.")
+column_stack = _of_numpy("column_stack", "Columns side by side; a vector is a column.")
+split = _of_numpy("split", "A tuple of equal parts of an axis, or of the parts between indices.")
+array_split = _of_numpy("array_split", "As `split`, and the parts need not be equal.")
+hsplit = _of_numpy("hsplit", "As `split`, along the second axis.")
+vsplit = _of_numpy("vsplit", "As `split`, along the first axis.")
+diagonal = _of_numpy("diagonal", "The diagonal of the first two axes; `offset` counts to the right.")
+diag = _of_numpy("diag", "The diagonal of a matrix; a matrix with a vector on its diagonal.")
+trace = _of_numpy("trace", "The sum of the diagonal.")
+triu = _of_numpy("triu", "Zeros below the diagonal `k`.")
+tril = _of_numpy("tril", "Zeros above the diagonal `k`.")
+
+# -- sums and norms ----------------------------------------------------------------------------------
+
+count_nonzero = _of_numpy("count_nonzero", "How many elements are other than zero.")
+ptp = _of_numpy("ptp", "The greatest element less the least.")
+average = _of_numpy("average", "The mean, weighted where weights are given.")
+nansum = _of_numpy("nansum", "The sum of what is not NaN.")
+nanprod = _of_numpy("nanprod", "The product of what is not NaN.")
+nanmax = _of_numpy("nanmax", "The greatest of what is not NaN; NaN where all is.")
+nanmin = _of_numpy("nanmin", "The least of what is not NaN; NaN where all is.")
+nanmean = _of_numpy("nanmean", "The mean of what is not NaN.")
+nan_to_num = _of_numpy(
+    "nan_to_num",
+    "NaN becomes 0, infinities the greatest and the least number, unless others are given.",
+)
+isclose = _of_numpy("isclose", "Whether ``|a - b| <= atol + rtol * |b|``, for each element.")
+allclose = _of_numpy("allclose", "Whether all elements are close, as `isclose` says.")
+array_equal = _of_numpy("array_equal", "Whether shapes and all elements are equal.")
+
+# -- products ----------------------------------------------------------------------------------------
+
+einsum = _of_numpy(
+    "einsum",
+    "Products summed over named axes: ``pk.einsum('ij,jk->ik', a, b)``; several arrays are multiplied from the left.",
+)
+tensordot = _of_numpy(
+    "tensordot",
+    "Products summed over the last axes of one array and the first ones of the other, or over axes that are given.",
+)
+inner = _of_numpy("inner", "Products summed over the last axis of both.")
+vdot = _of_numpy("vdot", "The sum of all products, both flattened.")
+kron = _of_numpy("kron", "The Kronecker product.")
+cross = _of_numpy("cross", "The cross product of vectors with three elements.")
+
+# -- numerical work ----------------------------------------------------------------------------------
+
+linspace = _of_numpy("linspace", "`num` numbers from `start` to `stop`, in equal steps.")
+gradient = _of_numpy(
+    "gradient", "Central differences along the axes, one-sided at the ends; spacings are numbers."
+)
+trapezoid = _of_numpy("trapezoid", "The integral along an axis by trapezoids.")
+searchsorted = _of_numpy("searchsorted", "Where values stand in a sorted vector.")
+interp = _of_numpy("interp", "Linear interpolation between points whose `xp` rise.")
+logaddexp = _of_numpy("logaddexp", "``log(exp(a) + exp(b))``, without overflow.")
+fmax = _of_numpy("fmax", "The greater of two, and the other one of a number and NaN.")
+fmin = _of_numpy("fmin", "The smaller of two, and the other one of a number and NaN.")
+heaviside = _of_numpy("heaviside", "0 below zero, 1 above, and the second argument at zero.")
+sinc = _of_numpy("sinc", "``sin(pi x) / (pi x)``, and 1 at 0.")

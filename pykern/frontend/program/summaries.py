@@ -1,0 +1,174 @@
+"""NumPy's functions that sum arrays up, beside the reductions: norms, averages, sums without NaN, tests of closeness.
+
+Comes in: a call. Goes out: a value made of reductions, operators and `where`.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import ml_dtypes
+
+from pykern.frontend.program import arguments
+from pykern.frontend.program.composition import Composer, is_given, number, numbers
+from pykern.frontend.program.operators import truth
+from pykern.frontend.values import Scalar, Text, Value
+from pykern.types import f64
+
+if TYPE_CHECKING:
+    from pykern.frontend.program.translator import ProgramTranslator
+
+Along = dict[str, Value]
+"""`axis` and `keepdims`, as they were given."""
+
+
+def _along(given: dict[str, Value]) -> Along:
+    return {n: given[n] for n in ("axis", "keepdims") if is_given(given[n])}
+
+
+def _count_nonzero(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "count_nonzero", "x axis= keepdims=", args, keywords)
+    made = Composer(t, node)
+    return made.call("sum", truth(made, made.array(given["x"])), **_along(given))
+
+
+def _ptp(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """The greatest element less the least."""
+    given = arguments.bind(t, node, "ptp", "x axis= keepdims=", args, keywords)
+    made, along = Composer(t, node), _along(given)
+    x = made.array(given["x"])
+    return made.op("-", made.call("max", x, **along), made.call("min", x, **along))
+
+
+def _average(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """The mean, weighted where weights are given."""
+    given = arguments.bind(t, node, "average", "x axis= weights= keepdims=", args, keywords)
+    made, along = Composer(t, node), _along(given)
+    x = made.array(given["x"])
+    if not is_given(given["weights"]):
+        return made.call("mean", x, **along)
+    weights = made.array(given["weights"])
+    if weights.shape != x.shape and "axis" in along and len(weights.shape) == 1:
+        axis = arguments.axis(t, node, along["axis"], len(x.shape))
+        weights = made.reshaped(weights, *(weights.size if a == axis else 1 for a in range(len(x.shape))))
+    wide = made.cell("broadcast_to", weights, numbers(x.shape))
+    total = made.op("*", x, weights)
+    return made.op("/", made.call("sum", total, **along), made.call("sum", wide, **along))
+
+
+# -- without NaN --------------------------------------------------------------------------------
+
+
+def _without_nan(name: str, reduction: str, instead: float) -> Callable:
+    def apply(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+        given = arguments.bind(t, node, name, "x axis= keepdims=", args, keywords)
+        made, along = Composer(t, node), _along(given)
+        x = made.array(given["x"])
+        if not x.dtype.is_float:
+            return made.call(reduction, x, **along)
+        missing = made.call("isnan", x)
+        value = made.call(reduction, made.call("where", missing, Scalar(x.dtype, const=instead), x), **along)
+        if math.isfinite(instead):
+            return value
+        return made.call("where", made.call("all", missing, **along), Scalar(x.dtype, const=math.nan), value)
+
+    return apply
+
+
+def _nanmean(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "nanmean", "x axis= keepdims=", args, keywords)
+    made, along = Composer(t, node), _along(given)
+    x = made.array(given["x"])
+    if not x.dtype.is_float:
+        return made.call("mean", x, **along)
+    there = made.op("==", made.call("isnan", x), number(False))
+    total = made.call("sum", made.call("where", there, x, Scalar(x.dtype, const=0.0)), **along)
+    count = made.cast(made.call("sum", there, **along), x.dtype)
+    return made.op("/", total, count)
+
+
+def _nan_to_num(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """NaN becomes 0, infinities the greatest and least numbers, unless others are given."""
+    given = arguments.bind(t, node, "nan_to_num", "x copy= nan= posinf= neginf=", args, keywords)
+    made = Composer(t, node)
+    x = made.array(given["x"])
+    if not x.dtype.is_float:
+        return made.call("copy", x)
+    most = float(ml_dtypes.finfo(x.dtype.numpy).max)
+    instead = {"nan": 0.0, "posinf": most, "neginf": -most}
+    chosen = {n: given[n] if is_given(given[n]) else Scalar(x.dtype, const=v) for n, v in instead.items()}
+    value = made.call("where", made.call("isnan", x), chosen["nan"], x)
+    value = made.call("where", made.op("==", x, number(math.inf)), chosen["posinf"], value)
+    return made.call("where", made.op("==", x, number(-math.inf)), chosen["neginf"], value)
+
+
+# -- closeness ----------------------------------------------------------------------------------
+
+
+def _isclose(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """``|a - b| <= atol + rtol * |b|``, and equal infinities."""
+    given = arguments.bind(t, node, "isclose", "a b rtol= atol= equal_nan=", args, keywords)
+    made = Composer(t, node)
+    a, b = (v if isinstance(v, Scalar) else made.array(v) for v in (given["a"], given["b"]))
+    rtol, atol = (given[n] if is_given(given[n]) else number(v) for n, v in (("rtol", 1e-5), ("atol", 1e-8)))
+    difference = made.call("abs", made.op("-", a, b))
+    allowed = made.op("+", atol, made.op("*", rtol, made.call("abs", b)))
+    near = made.op("&", made.op("<=", difference, allowed), made.call("isfinite", b))
+    found = made.op("|", near, made.op("==", a, b))
+    if arguments.flag(t, node, given["equal_nan"], "`equal_nan`"):
+        found = made.op("|", found, made.op("&", made.call("isnan", a), made.call("isnan", b)))
+    return found
+
+
+def _allclose(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    made = Composer(t, node)
+    return made.call("all", _isclose(t, node, args, keywords))
+
+
+def _array_equal(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "array_equal", "a b", args, keywords)
+    made = Composer(t, node)
+    a, b = (made.array(v) for v in given.values())
+    if a.shape != b.shape:
+        return number(False)
+    return made.call("all", made.op("==", a, b))
+
+
+# -- norms --------------------------------------------------------------------------------------
+
+
+def _norm(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """`numpy.linalg.norm`: the root of the sum of squares; of vectors also of order 0, 1, inf, -inf and p."""
+    given = arguments.bind(t, node, "norm", "x ord= axis= keepdims=", args, keywords)
+    made, along = Composer(t, node), _along(given)
+    x = made.array(given["x"])
+    x = x if x.dtype.is_float else made.array(made.cast(x, f64))
+    order = given["ord"]
+    count = len(arguments.axes(t, node, given["axis"], len(x.shape)))
+    is_plain = not is_given(order) or (isinstance(order, Text) and order.value == "fro" and count == 2)
+    if is_plain or (isinstance(order, Scalar) and order.const == 2 and count == 1):
+        return made.call("sqrt", made.call("sum", made.op("*", x, x), **along))
+    if count != 1 or not isinstance(order, Scalar) or not isinstance(order.const, int | float):
+        raise t.type_error(node, "`norm` of matrices is Frobenius' here; of vectors `ord` is a constant",
+                           "leave `ord` out, or give the axis of the vectors")  # fmt: skip
+    size = made.call("abs", x)
+    if order.const in (math.inf, -math.inf):
+        return made.call("max" if order.const > 0 else "min", size, **along)
+    if order.const == 0:
+        return made.cast(made.call("sum", truth(made, x), **along), x.dtype)
+    if order.const == 1:
+        return made.call("sum", size, **along)
+    powers = made.call("sum", made.op("**", size, number(float(order.const))), **along)
+    return made.op("**", powers, number(1.0 / order.const))
+
+
+HANDLERS: dict[str, Callable] = {
+    "count_nonzero": _count_nonzero, "ptp": _ptp, "average": _average, "nanmean": _nanmean,
+    "nansum": _without_nan("nansum", "sum", 0.0), "nanprod": _without_nan("nanprod", "prod", 1.0),
+    "nanmax": _without_nan("nanmax", "max", -math.inf), "nanmin": _without_nan("nanmin", "min", math.inf),
+    "nan_to_num": _nan_to_num, "isclose": _isclose, "allclose": _allclose, "array_equal": _array_equal,
+    "norm": _norm,
+}  # fmt: skip

@@ -1,0 +1,72 @@
+"""Methods of NumPy's ufuncs: ``np.add.reduce``, ``np.multiply.outer``, ``np.add.at``.
+
+Comes in: a call. Goes out: a reduction, an operator over new axes, or writes one after the other (`each_writes`).
+``accumulate`` is in `scans`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pykern.frontend.program import arguments, each_writes
+from pykern.frontend.program.composition import Composer, is_given, number
+from pykern.frontend.values import NoneValue, TupleValue, Value
+
+if TYPE_CHECKING:
+    from pykern.frontend.program.translator import ProgramTranslator
+
+_REDUCTIONS = {
+    "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any",
+}  # fmt: skip
+_OUTER = ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "equal", "not_equal", "less",
+          "less_equal", "greater", "greater_equal", "floor_divide", "mod")  # fmt: skip
+_AT = {
+    "add": "{old} + {new}", "subtract": "{old} - {new}", "multiply": "{old} * {new}", "divide": "{old} / {new}",
+    "maximum": "maximum({old}, {new})", "minimum": "minimum({old}, {new})",
+}  # fmt: skip
+
+
+def _reduce(name: str) -> Callable:
+    def apply(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+        given = arguments.bind(t, node, f"{name}.reduce", "x axis= keepdims=", args, keywords)
+        asked = given["axis"]
+        if isinstance(asked, NoneValue) and "axis" not in keywords and len(args) < 2:
+            asked = number(0)
+        along = {n: v for n, v in (("axis", asked), ("keepdims", given["keepdims"])) if is_given(v)}
+        return Composer(t, node).call(_REDUCTIONS[name], given["x"], **along)
+
+    return apply
+
+
+def _outer(name: str) -> Callable:
+    def apply(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+        given = arguments.bind(t, node, f"{name}.outer", "a b", args, keywords)
+        made = Composer(t, node)
+        a, b = made.array(given["a"]), made.array(given["b"])
+        return made.call(
+            {"power": "pow"}.get(name, name), made.reshaped(a, *a.shape, *(1,) * len(b.shape)), b
+        )
+
+    return apply
+
+
+def _at(name: str) -> Callable:
+    def apply(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+        given = arguments.bind(t, node, f"{name}.at", "x indices values", args, keywords)
+        made = Composer(t, node)
+        places = given["indices"].items if isinstance(given["indices"], TupleValue) else (given["indices"],)
+        each_writes.write(
+            made, made.array(given["x"]), [made.array(p) for p in places], given["values"], _AT[name]
+        )
+        return NoneValue()
+
+    return apply
+
+
+HANDLERS: dict[str, Callable] = {
+    **{f"{name}.reduce": _reduce(name) for name in _REDUCTIONS},
+    **{f"{name}.outer": _outer(name) for name in _OUTER},
+    **{f"{name}.at": _at(name) for name in _AT},
+}

@@ -1,0 +1,254 @@
+"""NumPy's functions in array programs: the same function compiled, and as plain Python on NumPy's arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pykern as pk
+
+
+def rolled(a, shift):
+    return (
+        np.roll(a, 2), np.roll(a, -1, 0), np.roll(a, (1, 2), (0, 1)), np.roll(a, 1, (0, 1)), np.roll(a, 7, 1),
+        np.roll(a, shift, 1), np.roll(a, shift), np.diff(a), np.diff(a, n=2, axis=0), np.diff(a > 0.5),
+    )  # fmt: skip
+
+
+def repeated(a, v):
+    return (
+        np.repeat(a, 3), np.repeat(a, 2, axis=1), a.repeat(2, axis=0), np.repeat(v, 0), np.tile(v, 3),
+        np.tile(a, (2, 3)), np.tile(a, (2, 1, 2)), np.tile(v, (2, 1)),
+    )  # fmt: skip
+
+
+def looked_up(a, v, i):
+    return (
+        np.take(a, i), np.take(a, i, axis=1), np.take(v, i[0]), np.take_along_axis(a, i, 1), v.take(i),
+        np.take_along_axis(v, i[0], 0),
+    )  # fmt: skip
+
+
+def stacked(a, v):
+    return (
+        np.hstack((v, v)), np.hstack([a, a]), np.vstack((v, v)), np.column_stack((v, v)), np.dstack((a, a)),
+        np.append(v, a), np.append(a, a, axis=0), np.atleast_2d(v), np.atleast_1d(v[0]),
+        np.array([[v[0], v[1]], [v[2], 1.0]]), np.array([v, 2 * v]), np.array((1, 2, 3), dtype=np.float32),
+    )  # fmt: skip
+
+
+def split(a):
+    x, y, z = np.split(a, (1, -1), axis=1)
+    p, q = np.array_split(a, 2)
+    return (
+        x,
+        y,
+        z,
+        p,
+        q,
+        np.hsplit(a, (2, 5))[1],
+        np.vsplit(a, 5)[2],
+        np.split(a, 5)[-1],
+        np.split(a, (4, 2))[1],
+    )
+
+
+def axes(a, c):
+    return (
+        np.moveaxis(c, 0, -1), np.moveaxis(c, (0, 1), (2, 0)), np.fliplr(a), np.flipud(a), np.size(a), np.size(a, 1),
+        np.ndim(c), np.shape(a)[1],
+    )  # fmt: skip
+
+
+def grids(v, w):
+    x, y = np.meshgrid(v, w)
+    p, q, r = np.meshgrid(v, w, v, indexing="ij")
+    return x, y, p, q, r, np.identity(3), np.meshgrid(v)[0]
+
+
+def diagonals(a, v, s):
+    return (
+        np.diagonal(a), np.diagonal(a, 1), np.diagonal(a, -2), np.diagonal(a, 9), np.diag(a), np.diag(v),
+        np.diag(v, 2), np.diag(v, -1), np.trace(s), s.trace(), np.trace(a, 1), np.triu(a), np.tril(a, -1),
+        np.triu(s, 2), a.diagonal(),
+    )  # fmt: skip
+
+
+def summed(a, v, i):
+    return (
+        np.count_nonzero(i), np.count_nonzero(i, axis=0), np.ptp(a, axis=1), np.average(a, weights=a),
+        np.average(a, axis=1, weights=v), np.average(a, 0), np.isclose(a, a + 1e-9), np.allclose(a, a + 1e-3),
+        np.array_equal(a, a), np.array_equal(a, v), np.linalg.norm(a), np.linalg.norm(a, axis=1),
+        np.linalg.norm(v, 1), np.linalg.norm(v, np.inf), np.linalg.norm(v, 3), np.linalg.norm(i),
+        np.linalg.norm(a, axis=0, keepdims=True), np.linalg.norm(i, 0, axis=1),
+    )  # fmt: skip
+
+
+def without_nan(m, special):
+    return (
+        np.nansum(m, 0), np.nanprod(m), np.nanmax(m, 1), np.nanmin(m), np.nanmean(m, axis=1), np.nan_to_num(special),
+        np.nan_to_num(special, nan=3.0, posinf=4.0), np.fmax(m, 0.5), np.fmin(m, m[::-1]),
+        np.heaviside(special, 0.5), np.isclose(special, special, equal_nan=True),
+    )  # fmt: skip
+
+
+def products(a, b, s, c, d):
+    return (
+        np.einsum("ij,jk->ik", a, b), np.einsum("ij,jk", a, b), np.einsum("ij,jk->ki", a, b),
+        np.einsum("ij,jk->k", a, b), np.einsum("ii", s), np.einsum("ii->i", s), np.einsum("ij->ji", a),
+        np.einsum("ij->", a), np.einsum("i,j->ij", a[0], b[0]), np.einsum("i,i", a[0], a[1]),
+        np.einsum("ij,jk,kl->il", a, b, s), np.einsum("bij,bjk->bik", c, d), np.einsum("...ij,...jk->...ik", c, d),
+        np.einsum("ij,ij->i", a, a), np.einsum("ijk,ikl->jl", c, d), np.einsum("i,ij,ij->j", a[:, 0], a, a),
+        np.tensordot(a, b, 1), np.tensordot(c, d, axes=([0, 2], [0, 1])), np.inner(a, a), np.inner(a[0], a[1]),
+        np.vdot(a, a), np.kron(a, s), np.cross(a[:, :3], a[:, 3:6]), np.tensordot(a, b, 0),
+    )  # fmt: skip
+
+
+def numerical(a, v, sorted_, values, start, stop):
+    return (
+        np.linspace(start, stop, 11), np.linspace(0, 1, 5, endpoint=False), np.linspace(start, stop, 1),
+        np.gradient(v), np.gradient(a, 0.5, axis=1), np.gradient(a, 0.5, 2.0), np.trapezoid(a, dx=0.3),
+        np.trapezoid(a, v), np.trapezoid(a, axis=0), np.searchsorted(sorted_, a), np.searchsorted(sorted_, start),
+        np.searchsorted(sorted_, sorted_, side="right"), np.interp(a * 1.5 - 0.2, sorted_, values),
+        np.interp(a, sorted_, values, left=-1.0, right=9.0), np.logaddexp(a, 1000 * a), np.sinc(a - v[0]),
+        np.round(100 * a, 2), (10 * a).round(1), np.around(10 * a), np.round(100 * a, -1),
+    )  # fmt: skip
+
+
+def operators(a, v, i):
+    return (
+        np.add(a, v), np.subtract(a, 1), np.multiply(2, a), np.true_divide(i, v), np.mod(i, 5), np.remainder(a, 0.3),
+        np.floor_divide(i, 4), np.logical_and(i, i > 0), np.logical_or(i, a > 0.5), np.logical_xor(i > 0, a > 0.5),
+        np.logical_not(i), np.invert(i), np.bitwise_and(i, 3), np.left_shift(i, 2), np.negative(a), np.reciprocal(a),
+        np.less_equal(a, v), np.not_equal(i, 2), np.power(a, 2), np.positive(a),
+    )  # fmt: skip
+
+
+def ufunc_methods(a, v, i):
+    return (
+        np.add.reduce(a), np.add.reduce(a, axis=None), np.maximum.reduce(a, axis=1), np.logical_or.reduce(i > 8),
+        np.maximum.accumulate(v), np.minimum.accumulate(a, axis=1), np.add.accumulate(a), np.multiply.accumulate(v),
+        np.subtract.outer(v, v), np.multiply.outer(a, v), np.maximum.accumulate(i),
+    )  # fmt: skip
+
+
+def written_into(a, b, c):
+    np.multiply(a, 2.0, out=c)
+    np.exp(c, out=c)
+    np.matmul(a, b, out=b)
+    return c.sum()
+
+
+def written_at(x, h, i, v):
+    x[i] = v
+    x[i[:2]] += 1.0
+    np.add.at(x, i, v)
+    np.maximum.at(x, i, 0.5)
+    np.add.at(h, (i, i), 1.0)
+    h[i, i[::-1]] = 7.0
+    return x.sum()
+
+
+A, B, S = (5, 7), (7, 4), (4, 4)
+CASES = [
+    (rolled, [A, np.int64(-3)]), (repeated, [A, 7]), (looked_up, [A, 7, "indices"]), (stacked, [A, 7]), (split, [A]),
+    (axes, [A, (2, 3, 4)]), (grids, [4, 3]), (diagonals, [A, 5, S]), (summed, [A, 7, "integers"]),
+    (without_nan, ["nan", "special"]), (products, [A, B, S, (3, 4, 5), (3, 5, 6)]),
+    (numerical, [A, 7, "sorted", 13, 0.25, 3.5]), (operators, [A, 7, "integers"]), (ufunc_methods, [A, 7, "integers"]),
+    (written_into, [(7, 7), (7, 7), (7, 7)]), (written_at, [7, (7, 7), "places", 3]),
+]  # fmt: skip
+
+
+def made(rng, what):
+    if isinstance(what, float | np.generic):
+        return what
+    if what == "indices":
+        return rng.integers(0, 7, A)
+    if what == "integers":
+        return rng.integers(-9, 9, A)
+    if what == "places":
+        return np.array([5, 1, 5])
+    if what == "nan":
+        return np.where(rng.random(A) > 0.6, np.nan, rng.random(A))
+    if what == "special":
+        return np.array([np.nan, np.inf, -np.inf, 1.5, 0.0, -2.0])
+    if what == "sorted":
+        return np.sort(rng.random(13))
+    return rng.random(what)
+
+
+def leaves(value):
+    return [leaf for part in value for leaf in leaves(part)] if isinstance(value, tuple | list) else [value]
+
+
+@pytest.mark.filterwarnings(
+    "ignore:All-NaN", "ignore:Mean of empty", "ignore:divide by zero", "ignore:invalid value"
+)
+@pytest.mark.parametrize(("function", "arguments"), CASES, ids=[f.__name__ for f, _ in CASES])
+def test_as_numpy(rng, function, arguments):
+    given = [made(rng, what) for what in arguments]
+    theirs = [x.copy() if isinstance(x, np.ndarray) else x for x in given]
+    expected, found = leaves(function(*theirs)), leaves(pk.jit(function)(*given))
+    assert len(found) == len(expected)
+    for number, (have, want) in enumerate(zip(found, expected, strict=True)):
+        have, want = np.asarray(have), np.asarray(want)
+        assert have.shape == want.shape and have.dtype == want.dtype, number
+        np.testing.assert_allclose(have, want, rtol=1e-12, atol=1e-13, err_msg=str(number))
+    for have, want in zip(given, theirs, strict=True):
+        np.testing.assert_allclose(have, want, rtol=1e-12)
+
+
+def test_derivatives(rng):
+    def loss(x, w):
+        y = np.roll(x, 1, 0) * np.roll(x, -2, 1) + np.tile(x[:1], (5, 1)) + np.triu(x)
+        z = np.einsum("ij,ik->jk", y, w) + np.diag(x[0])
+        return (
+            (z * z).sum() + np.trapezoid(np.gradient(x, axis=1)).sum() + np.linalg.norm(x) + np.nansum(x / w)
+        )
+
+    x, w = rng.random((5, 7)), 1 + rng.random((5, 7))
+    gradient = pk.grad(pk.jit(loss), argnums=(0, 1))(x, w)
+    for found, number in zip(gradient, range(2), strict=True):
+        for at in [(0, 0), (2, 3), (4, 6)]:
+            moved = [[x.copy(), w.copy()] for _ in range(2)]
+            for sign, pair in zip((1, -1), moved, strict=True):
+                pair[number][at] += sign * 1e-6
+            difference = (loss(*moved[0]) - loss(*moved[1])) / 2e-6
+            np.testing.assert_allclose(found[at], difference, rtol=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("np.einsum('ij,jk->iz', x, x)", "is no subscript"), ("np.einsum('ijk->k', x)", "another number of axes"),
+        ("np.einsum('ij,jk->ik', x, x)", "have 7 and 5 elements"), ("np.split(x, 3)", "no 3 equal parts"),
+        ("np.roll(x, 1.5, 0)", "a shift is an integer"), ("np.repeat(x, -1)", "not negative"),
+        ("np.gradient(x[:1])", "takes 2 elements"), ("np.add(x, x, out=x[0].copy())", "the result has the shape"),
+        ("np.linspace(0, 1, x.sum())", "known when compiling"), ("np.take(x, x)", "indices are integers"),
+        ("np.add(x, x, where=x > 0)", "no keyword `where`"), ("np.sort(x)", "np.sort"),
+    ],
+)  # fmt: skip
+def test_errors_stand_at_the_call(rng, expression, said, tmp_path):
+    file = tmp_path / "program.py"
+    file.write_text(f"import numpy as np\n\n\ndef program(x):\n    return {expression}\n")
+    scope: dict = {}
+    exec(compile(file.read_text(), file, "exec"), scope)
+    with pytest.raises(pk.KernelError) as caught:
+        pk.jit(scope["program"])(rng.random((5, 7)))
+    assert said in str(caught.value) and f'"{file}", line 5' in str(caught.value)
+
+
+@pytest.mark.parametrize("device", ["cpu", "python", "opencl"], indirect=True)
+def test_operators_in_kernels(rng, device):
+    @pk.kernel
+    def kernel(o, p, x, y):
+        i = pk.index()
+        o[i] = np.add(x[i], np.multiply(y[i], 2)) - np.mod(x[i], 3)
+        p[i] = np.logical_and(np.less(x[i], y[i]), np.not_equal(x[i], 0)) + np.left_shift(p[i], 2)
+
+    x, y = rng.integers(0, 9, 37).astype(np.float32), rng.integers(0, 9, 37).astype(np.float32)
+    p = rng.integers(0, 9, 37).astype(np.int32)
+    arrays = [pk.asarray(v.copy(), device=device) for v in (np.zeros_like(x), p, x, y)]
+    kernel(*arrays, ndrange=37)
+    np.testing.assert_array_equal(arrays[0].numpy(), x + 2 * y - x % 3)
+    np.testing.assert_array_equal(arrays[1].numpy(), ((x < y) & (x != 0)) + (p << 2))
