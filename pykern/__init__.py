@@ -75,7 +75,9 @@ _HOME = {
         "pykern.errors",
     ),
 }  # fmt: skip
-_LANGUAGE = ("pykern.language", "pykern.api.array_language", "pykern.api.numpy_functions")
+_LANGUAGE = (
+    "pykern.language", "pykern.api.array_language", "pykern.api.numpy_functions", "pykern.api.random_language",
+)  # fmt: skip
 _SUBMODULES = ("errors", "language", "mpi", "testing", "types")
 
 

@@ -40,7 +40,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "atomic_exchange", "atomic_compare_exchange",
     ),
     "In kernels: values": (
-        "cast", "where", "minimum", "maximum", "clamp", "cdiv", "popcount", "clz", "unroll", "print",
+        "cast", "where", "minimum", "maximum", "clamp", "cdiv", "popcount", "clz", "random", "random_normal",
+        "random_bits", "unroll", "print",
     ),
     "Whole arrays: reductions": ("sum", "prod", "mean", "var", "std", "max", "min", "any", "all", "argmax", "argmin",
                                "cumsum", "cumprod"),

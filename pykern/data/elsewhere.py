@@ -14,6 +14,7 @@ INDEX = "write i = pk.index(): each work-item has its own index, and i, j = pk.i
 GROUP = (
     "write i = pk.index(), which is group * size + place in the group; pk.group_index() is the group alone"
 )
+RANDOM = "write pk.random(seed, i): a number for each counter; or pass an array of them"
 _CALLED = {
     **dict.fromkeys(
         ("tid", "thread_id", "grid", "get_global_id", "global_id", "threadId", "thread_idx"), INDEX
@@ -49,6 +50,9 @@ _CALLED = {
     **dict.fromkeys(("device_assert", "static_assert"), "write assert condition, 'message'"),
     "prange": "write i = pk.index(), and launch with ndrange=n: the index space is what runs in parallel",
     **dict.fromkeys(("shfl_sync", "shfl", "shfl_xor_sync"), "write pk.subgroup_shuffle(value, lane)"),
+    **dict.fromkeys(("rand", "randf", "rand_init", "xoroshiro128p_uniform_float32"), RANDOM),
+    **dict.fromkeys(("randn", "normal"), "write pk.random_normal(seed, i): a number for each counter"),
+    "randint": "write pk.random_bits(seed, i) % n: a number for each counter",
     **dict.fromkeys(("fori_loop", "while_loop", "scan"), "write a loop: for k in range(n)"),
     "cond": "write if and else",
     "vmap": "a kernel runs for each index already: write i = pk.index(); programs write the axis, as in x.sum(axis=1)",

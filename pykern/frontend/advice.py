@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pykern.data.elsewhere import instead_of_elsewhere
+from pykern.data.elsewhere import RANDOM, instead_of_elsewhere
 from pykern.frontend.values import (
     Array,
     FunctionValue,
@@ -155,7 +155,7 @@ def instead_of(description: str, name: str = "") -> str:
             "take derivatives of kernels outside, and pass what they give"
         )
     if "random" in name:
-        return "pass random numbers in an array: rng.random(n)"
+        return RANDOM
     if (known := instead_of_elsewhere(name)) is not None:
         return known
     if name.endswith((".append", ".extend", ".insert", ".add", ".update")):

@@ -14,7 +14,7 @@ from mlir import ir
 from pykern.data.operator_functions import ARITHMETIC, COMPARISONS, LOGICAL
 from pykern.dialect import atomics, collectives, differentiation, index_space, memory, reports
 from pykern.errors import ARGUMENTS, LaunchError
-from pykern.frontend import arithmetic, mathematics
+from pykern.frontend import arithmetic, mathematics, philox
 from pykern.frontend.advice import EXTREMUM, instead_of_function
 from pykern.frontend.casts import bits, convert, materialise, memory_type
 from pykern.frontend.debug_checks import check_divisor
@@ -30,7 +30,7 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.types import DType, bool_, weak_float, weak_int
+from pykern.types import DType, bool_, f32, weak_float, weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.calls import Calls
@@ -340,6 +340,20 @@ def _cast(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     return convert(t.as_scalar(node, given["x"]), dtype.dtype)
 
 
+def _random(name: str) -> Callable:
+    def apply(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+        dtype = keywords.pop("dtype", TypeValue(f32))
+        if keywords or len(args) < 2 or not isinstance(dtype, TypeValue) or dtype.dtype.weak:
+            raise t.type_error(
+                node, f"pk.{name} takes a seed, counters and a dtype", f"write pk.{name}(seed, i)"
+            )
+        seed, *counters = (t.as_scalar(n, v) for n, v in zip(_argument_nodes(node, args), args, strict=True))
+        with t.operands_of(node):
+            return philox.draw(name, seed, counters, dtype.dtype, t.fastmath)
+
+    return apply
+
+
 def _stop_gradient(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     if len(args) != 1 or keywords:
         raise t.type_error(node, "pk.stop_gradient takes one value")
@@ -423,4 +437,5 @@ _HANDLERS: dict[str, Callable] = {
     "stop_gradient": _stop_gradient,
     "cast": _cast,
     "len": _length,
+    **{name: _random(name) for name in philox.NAMES},
 }

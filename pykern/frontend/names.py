@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.data.elsewhere import FRAMEWORKS, instead_of_elsewhere
+from pykern.data.elsewhere import FRAMEWORKS, RANDOM, instead_of_elsewhere
 from pykern.data.scopes import dotted
 from pykern.errors import (
     CAPTURED,
@@ -183,7 +183,7 @@ class Names(Translation):
     def instead_of_missing(self, path: str) -> str | None:
         """What to write for a name that stands elsewhere for what is often wanted."""
         if ".random" in path:
-            return "pass random numbers in an array: rng.random(n)"
+            return RANDOM
         return instead_of_elsewhere(path)
 
     def array_attribute(self, node: ast.Attribute, array: Array) -> Value:

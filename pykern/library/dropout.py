@@ -12,7 +12,6 @@ from typing import Any
 
 import pykern as pk
 from pykern.library.function import library_function
-from pykern.library.philox import uniform
 from pykern.library.precision import wide
 
 
@@ -27,5 +26,5 @@ def softmax_dropout(x: Any, p: Any, *, seed: Any, axis: pk.static = -1) -> Any:
     a = wide(x)
     e = pk.exp(a - a.max(axis=axis, keepdims=True))
     y = e / e.sum(axis=axis, keepdims=True)
-    kept = uniform(seed, x.size).reshape(x.shape) >= p
+    kept = pk.random(seed, pk.arange(x.size)).reshape(x.shape) >= p
     return pk.where(kept, y / (1 - p), 0).astype(x.dtype)

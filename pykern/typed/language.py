@@ -98,6 +98,9 @@ from pykern.api.numpy_functions import triu as triu
 from pykern.api.numpy_functions import vdot as vdot
 from pykern.api.numpy_functions import vsplit as vsplit
 from pykern.api.numpy_functions import vstack as vstack
+from pykern.api.random_language import random as random
+from pykern.api.random_language import random_bits as random_bits
+from pykern.api.random_language import random_normal as random_normal
 from pykern.language import atomic_add as atomic_add
 from pykern.language import atomic_and_ as atomic_and_
 from pykern.language import atomic_compare_exchange as atomic_compare_exchange

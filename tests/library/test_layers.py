@@ -160,29 +160,6 @@ def test_derivative_of_dropout_has_the_same_mask():
     assert_allclose(pull(g)[0], p * (masked - (masked * p).sum(-1, keepdims=True)), atol=1e-14)
 
 
-def test_random_words_are_those_of_philox():
-    """The first words of Philox4x32-10 for counters 0 and 1 and key 0: the known answer of Random123, and its
-    definition in Python's integers."""
-    from pykern.library.philox import uniform
-
-    @pk.jit
-    def numbers(seed, count: pk.static):
-        return uniform(seed, count)
-
-    def word(counter: int, key: int) -> int:
-        a, b, c, d, k, h = counter & 0xFFFFFFFF, counter >> 32, 0, 0, key & 0xFFFFFFFF, key >> 32
-        for _ in range(10):
-            first, second = a * 0xD2511F53, c * 0xCD9E8D57
-            a, b, c, d = second >> 32 ^ b ^ k, second & 0xFFFFFFFF, first >> 32 ^ d ^ h, first & 0xFFFFFFFF
-            k, h = k + 0x9E3779B9 & 0xFFFFFFFF, h + 0xBB67AE85 & 0xFFFFFFFF
-        return a
-
-    assert word(0, 0) == 0x6627E8D5
-    for seed in (0, 1, 2**40 + 5):
-        expected = [(word(n, seed) >> 8) / 2**24 for n in range(6)]
-        np.testing.assert_array_equal(numbers(seed, 6), np.float32(expected))
-
-
 @pytest.mark.parametrize(("n", "classes"), [(7, 11), (5, 2048), (3, 2500)])
 def test_cross_entropy(n, classes):
     x, weight = real(n, 6), real(classes, 6)

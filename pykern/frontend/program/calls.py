@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pykern.dialect.differentiation import StopGradientOp
-from pykern.frontend import language_ops, mathematics
+from pykern.frontend import language_ops, mathematics, philox
 from pykern.frontend.casts import convert, materialise
 from pykern.frontend.program import (
     arguments,
@@ -34,7 +34,7 @@ from pykern.frontend.program import (
 from pykern.frontend.program.selections import Selection
 from pykern.frontend.program.values import BoundMethod, Cell, DictValue
 from pykern.frontend.values import LanguageName, NoneValue, RangeValue, Scalar, TupleValue, Value, describe
-from pykern.types import BY_NAME, bool_, weak_int
+from pykern.types import BY_NAME, bool_, f32, weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -246,6 +246,17 @@ def _where(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: di
     return elementwise.apply(t, node, [given["condition"], a, b], choose)
 
 
+def _random(name: str) -> Callable:
+    def apply(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+        wanted = arguments.dtype(t, node, keywords.pop("dtype", NoneValue()), f32)
+        if keywords or len(args) < 2:
+            raise t.type_error(node, f"pk.{name} takes a seed, counters and a dtype",
+                               f"write pk.{name}(seed, pk.arange(n))")  # fmt: skip
+        return elementwise.apply(t, node, args, lambda e: philox.draw(name, e[0], e[1:], wanted, t.fastmath))
+
+    return apply
+
+
 def _stop_gradient(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     value = arguments.bind(t, node, "stop_gradient", "x", args, keywords)["x"]
     if isinstance(value, TupleValue):
@@ -311,4 +322,5 @@ def _is_instance(t: ProgramTranslator, node: ast.Call, args: list[Value], keywor
 _HANDLERS: dict[str, Callable] = {
     "cast": _cast, "where": _where, "stop_gradient": _stop_gradient, "len": _length, "enumerate": _enumerate,
     "zip": _zip, "unroll": _unroll, "static": _static, "isinstance": _is_instance,
+    **{name: _random(name) for name in philox.NAMES},
 }  # fmt: skip
