@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from pykern.errors import KernelError, KernelTypeError
 from pykern.runtime import reference as _reference
 from pykern.runtime.reference_elementwise import on_arrays as _on_arrays
+from pykern.runtime.reference_elementwise import update_each as _update_arrays
 from pykern.types import DType
 
 e, pi, tau, inf, nan = math.e, math.pi, math.tau, math.inf, math.nan
@@ -249,6 +250,8 @@ def _update(x: Any, index: Any, value: Any, change: Callable[[Any, Any], Any], b
     dtype = x.dtype
     if dtype.kind == "b" or (bits and dtype.is_float):
         raise KernelTypeError(f"this atomic is not available for {dtype.name}")
+    if isinstance(x, np.ndarray):
+        return _update_arrays(x, index, value, change)
     with np.errstate(all="ignore"):
         given = _reference.fitted(value, dtype)
         return x.update(index, lambda old: change(old, given))
@@ -260,7 +263,8 @@ def atomic_add(x: Any, index: Any, value: Any) -> Any:
 
     `x` is an array argument or shared memory of integers or floats, `index` an int or a tuple; `value` is converted
     to the type of the elements. Integers wrap. There is no order among work-items, so float sums differ in their last
-    bits. Raises `KernelTypeError` for bool and fp8. The same holds for the other atomics.
+    bits. In array programs and tile kernels `index` and `value` are arrays, each element of which takes part, and
+    nothing is given back. Raises `KernelTypeError` for bool and fp8. The same holds for the other atomics.
     """
     return _update(x, index, value, lambda old, new: old + new)
 

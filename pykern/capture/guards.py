@@ -143,6 +143,8 @@ def _attribute(owner: Any, name: str, guards: Guards) -> object:
     if isinstance(owner, enum.Enum) and _in_classes(type(owner), name) is vars(enum.Enum).get(name):
         name = _OF_MEMBERS.get(name, name)
     value = getattr(owner, name, MISSING)
+    if isinstance(value, types.BuiltinMethodType) and type(owner).__module__ == "numpy":
+        return value  # ``np.add.at``, which nobody can rebind: a new object each time
     computed = not _is_plain(owner, name) or getattr(owner, name, MISSING) is not value
     return guards.add(Guard(ATTRIBUTE, owner, name, value, computed))
 

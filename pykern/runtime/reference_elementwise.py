@@ -59,3 +59,13 @@ def _array(results: Any, sample: Any, shape: tuple[int, ...], dtype: str | None)
     import numpy as np
 
     return np.array(list(results), dtype or np.asarray(sample).dtype).reshape(shape)
+
+
+def update_each(x: Any, index: Any, value: Any, change: Callable[[Any, Any], Any]) -> None:
+    """``x[index] = change(x[index], value)``, element by element: `index` is an array, or a tuple of them."""
+    import numpy as np
+
+    places = index if isinstance(index, tuple) else (index,)
+    *places, values = np.broadcast_arrays(*places, np.asarray(value).astype(x.dtype, copy=False))
+    for *place, new in zip(*(np.ravel(p) for p in places), np.ravel(values), strict=True):
+        x[tuple(place)] = change(x[tuple(place)], new)

@@ -112,6 +112,7 @@ def plain(o, x):
 def scattered(o, x, k):
     i = pk.tile()
     o[k[i]] = x[i]
+    x[i] = o[i]
 
 
 REFUSED = [
@@ -130,7 +131,7 @@ REFUSED = [
     (returned, (), 4, pk.KernelSyntaxError, "returns a value", "def returned"),
     (no_size, (), 4, pk.LaunchError, "the size of a tile is at least 1", "pk.tile(0)"),
     (plain, (), (range(3, -1, -1),), pk.KernelTypeError, "run forwards", "pk.tile()"),
-    (scattered, (np.arange(4),), 4, pk.KernelTypeError, "two of them may be equal", "o[k[i]] = x[i]"),
+    (scattered, (np.arange(4),), 4, pk.KernelTypeError, "of which tiles write what indices name", "x[i] = o[i]"),
 ]  # fmt: skip
 
 

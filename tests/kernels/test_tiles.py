@@ -396,3 +396,37 @@ def test_primitives_of_jax(rng):
     gradient = jax.grad(lambda x: (rows(x) ** 2).sum())(x)
     expected = jax.grad(lambda x: (jax.nn.softmax(x, -1) ** 2).sum())(x)
     np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-6)
+
+
+@pk.kernel
+def scatter(o, k, x):
+    i = pk.tile()
+    o[k[i]] = x[i]
+
+
+@pk.kernel
+def binned(sums, largest, k, x):
+    i, j = pk.tile()
+    pk.atomic_add(sums, k[i, j], x[i, j])
+    pk.atomic_max(largest, (k[i, j], k[i, j] % 3), x[i, j])
+
+
+@each_device
+@pytest.mark.parametrize("n", [1, 37, 1000])
+def test_scatter(device, n, rng):
+    k, x = rng.integers(-n, n, n), rng.random((n, 3)).astype(np.float32)
+    o, expected = pk.zeros((n, 3), pk.f32, device=device), np.zeros((n, 3), np.float32)
+    scatter(o, *(pk.asarray(v, device=device) for v in (k, x)), ndrange=n)
+    expected[k] = x
+    np.testing.assert_array_equal(np.asarray(o), expected)
+
+
+@each_device
+def test_atomics(device, rng):
+    k, x = rng.integers(0, 10, (23, 17)), rng.random((23, 17)).astype(np.float32)
+    sums, largest = pk.zeros(10, pk.f32, device=device), pk.zeros((10, 3), pk.f32, device=device)
+    binned(sums, largest, *(pk.asarray(v, device=device) for v in (k, x)), ndrange=k.shape)
+    expected = np.zeros((10, 3), np.float32)
+    np.maximum.at(expected, (k, k % 3), x)
+    np.testing.assert_allclose(np.asarray(sums), np.bincount(k.ravel(), x.ravel(), 10), rtol=1e-5)
+    np.testing.assert_array_equal(np.asarray(largest), expected)

@@ -31,6 +31,7 @@ from pykern.passes.tensor.prepare_signature import PrepareSignature
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 from pykern.passes.tensor.read_transposed import ReadTransposed
 from pykern.passes.tensor.read_widened import ReadWidened
+from pykern.passes.tensor.scalarise_elements import ScalariseElements
 from pykern.passes.tensor.separate_empties import SeparateEmpties
 from pykern.passes.tensor.separate_yields import SeparateYields
 
@@ -79,6 +80,8 @@ def tensor_pipeline() -> Pipeline:
             Upstream("canonicalize,cse", bodies=True),
             FuseSiblings(),  # after inserts: each of the siblings may be computed in its own place
             Upstream("canonicalize,cse", bodies=True),
+            ScalariseElements(),  # after fusion: what is left without loops is arithmetic of single elements
+            Upstream("canonicalize,cse", where=("tensor.insert",), bodies=True),
             SeparateEmpties(),  # last: everything above merges and hoists them
         )
     )

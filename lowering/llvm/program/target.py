@@ -60,6 +60,7 @@ from pykern.passes.tensor.prepare_signature import PrepareSignature, integers
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 from pykern.passes.tensor.read_transposed import ReadTransposed
 from pykern.passes.tensor.read_widened import ReadWidened
+from pykern.passes.tensor.scalarise_elements import ScalariseElements
 from pykern.passes.tensor.separate_empties import SeparateEmpties
 from pykern.passes.tensor.separate_yields import SeparateYields
 
@@ -67,7 +68,7 @@ register(
     ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings, AddFusionBarriers,
     FoldFirstTile, LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches, ReadTransposed,
     ReadWidened, RemoveFusionBarriers, DestinationPassing, MultiBuffer, PlanMemory, SeparateEmpties, SeparateYields,
-    SizeNests, StatesInPlace, SwapBuffers,
+    ScalariseElements, SizeNests, StatesInPlace, SwapBuffers,
 )  # fmt: skip
 
 EXPORTS = ("pk_run",)

@@ -14,6 +14,7 @@ from pykern.frontend.program import (
     contractions,
     derivative_calls,
     diagonals,
+    each_writes,
     einsum,
     elementwise,
     gradients,
@@ -51,7 +52,8 @@ def _tables() -> tuple[dict[str, Callable], ...]:
     return (
         shaping.HANDLERS, new_arrays.HANDLERS, tiles.HANDLERS, operators.HANDLERS, rearranging.HANDLERS,
         stacking.HANDLERS, diagonals.HANDLERS,
-        summaries.HANDLERS, einsum.HANDLERS, numerics.HANDLERS, ufunc_methods.HANDLERS, _HANDLERS,
+        summaries.HANDLERS, einsum.HANDLERS, numerics.HANDLERS, ufunc_methods.HANDLERS,
+        each_writes.HANDLERS, _HANDLERS,
     )  # fmt: skip
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pykern.frontend.program import arguments, gathering, shaping
+from pykern.frontend.program.bounds import brought_inside
 from pykern.frontend.program.composition import Composer, is_given, number, numbers
-from pykern.frontend.program.indexing import brought_inside
 from pykern.frontend.program.tensors import Extent
 from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell

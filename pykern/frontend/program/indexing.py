@@ -11,12 +11,10 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mlir import ir
-
 from pykern.data.source import LIST
-from pykern.frontend import arithmetic
-from pykern.frontend.casts import convert, materialise
+from pykern.frontend.casts import convert
 from pykern.frontend.program import each_writes, elementwise, gathering, selections, tiles
+from pykern.frontend.program.bounds import brought_inside
 from pykern.frontend.program.composition import Composer
 from pykern.frontend.program.differences import constant_difference
 from pykern.frontend.program.gathering import Taken
@@ -88,10 +86,10 @@ def write(t: ProgramTranslator, node: ast.Subscript, x: Cell, value: Value) -> N
         selections.write(t, node, x, mask, value)
         return
     part = _part(t, node.slice, items, x)
-    _note(t, node, x, part.along, written=True)
     if part.looked_up:
         _write_each(t, node, x, part, value)
         return
+    _note(t, node, x, part.along, written=True)
     given = elementwise.broadcast_to(t, node, _fewer_axes(value, part), x.dtype, part.shape)
     ssa = reshape(given.ssa, x.dtype, part.shape, part.kept)
     if not part.is_whole(x.shape):
@@ -108,7 +106,7 @@ def _write_each(t: ProgramTranslator, node: ast.Subscript, x: Cell, part: Part, 
         taken.extent is not None and taken.extent.kept and taken.extent.size == x.shape[taken.axis]
         for taken in rest
     )
-    if t.tile is not None or len(arrays) + len(rest) != len(part.looked_up) or not is_plain:
+    if len(arrays) + len(rest) != len(part.looked_up) or not is_plain:
         raise t.type_error(node, "arrays of indices say where to write along the first axes, and all of the others is "
                            "written", "write in a loop over pk.range, or transpose the array")  # fmt: skip
     call = ast.copy_location(ast.Call(node.value, [], []), node)
@@ -243,21 +241,6 @@ def _element(t: ProgramTranslator, item: ast.expr, value: Value | None, x: Cell,
     if t.tile is not None and (own := t.tile.dimension_of(index)) is not None:
         return Extent(tiles.element(t, item, own, index, x, axis), 1, kept=False)
     return Extent(brought_inside(index, length), 1, kept=False)
-
-
-def brought_inside(index: Scalar, length: int, size: int = 1) -> ir.Value:
-    """A run-time index: negative from the end, and at the edge where it, or `size` from it, would be outside."""
-    index = convert(index, weak_int)
-    last, nil = Scalar(weak_int, const=length - size), Scalar(weak_int, const=0)
-    negative = arithmetic.binary("<", index, nil)
-    lifted = arithmetic.binary("+", index, Scalar(weak_int, const=length))
-    chosen = ir.Operation.create(
-        "arith.select",
-        results=[ir.IndexType.get()],
-        operands=[materialise(negative), materialise(lifted), materialise(index)],
-    ).result
-    inside = arithmetic.maximum(arithmetic.minimum(Scalar(weak_int, chosen), last), nil)
-    return materialise(inside)
 
 
 def _slice(t: ProgramTranslator, item: ast.Slice, length: int) -> tuple[Extent, bool]:

@@ -14,8 +14,8 @@ from mlir.dialects import arith, tensor
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import materialise
 from pykern.frontend.program import arguments, gathering
+from pykern.frontend.program.bounds import brought_inside
 from pykern.frontend.program.composition import Composer, is_given, number, numbers
-from pykern.frontend.program.indexing import brought_inside
 from pykern.frontend.program.tensors import Extent, elementwise, from_memory, loop_index
 from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell

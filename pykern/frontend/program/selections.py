@@ -20,7 +20,6 @@ from pykern.frontend.program import elementwise, operators
 from pykern.frontend.program.composition import Composer, number, numbers
 from pykern.frontend.program.reductions import REDUCTIONS
 from pykern.frontend.program.tensors import reshape
-from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import Extension, Scalar, Value, describe
 from pykern.types import bool_
@@ -67,12 +66,13 @@ def _check(t: ProgramTranslator, node: ast.AST, x: Cell, mask: Cell) -> None:
     if mask.shape != x.shape[: len(mask.shape)]:
         raise t.type_error(node, f"a mask of the shape {mask.shape} does not fit {x.description}",
                            "its axes are the first ones of the array")  # fmt: skip
-    refuse(t, node, mask.shape, "a mask goes along")
 
 
 def write(t: ProgramTranslator, node: ast.AST, x: Cell, mask: Cell, value: Value) -> None:
     """``x[mask] = value``: a number, an array for the axes behind the mask's, or a selection by the same mask."""
     _check(t, node, x, mask)
+    if t.tile is not None and x.born < t.tile.begin:
+        t.tile.accesses.write(x, frozenset(), node)
     if isinstance(value, Selection):
         if not is_same(value.mask.ssa, mask.ssa) or value.cell.shape != x.shape:
             raise t.type_error(node, "the elements that one mask selects are written where another one is true",

@@ -26,6 +26,7 @@ class Accesses:
 
     reads: dict[Cell, list[tuple[Along, ast.AST]]] = field(default_factory=dict)
     writes: dict[Cell, list[tuple[Along, ast.AST]]] = field(default_factory=dict)
+    scattered: dict[Cell, ast.AST] = field(default_factory=dict)
 
     def read(self, cell: Cell, along: Along, node: ast.AST) -> None:
         self.reads.setdefault(cell, []).append((along, node))
@@ -33,8 +34,16 @@ class Accesses:
     def write(self, cell: Cell, along: Along, node: ast.AST) -> None:
         self.writes.setdefault(cell, []).append((along, node))
 
+    def scatter(self, cell: Cell, node: ast.AST) -> None:
+        """Elements are written where arrays of indices say."""
+        self.scattered.setdefault(cell, node)
+
     def check(self, t: ProgramTranslator, several: list[int], names: list[str]) -> None:
         """`several`: the dimensions that have more than one tile; `names` are those of the tiles."""
+        for cell in self.scattered:
+            for _, place in (*self.reads.get(cell, []), *self.writes.get(cell, [])):
+                raise t.type_error(place, f"this reads or writes {cell.description}, of which tiles write what "
+                                   "indices name", "do this in a kernel of its own, or use a copy")  # fmt: skip
         for cell, writes in self.writes.items():
             for along, place in writes:
                 missing = [names[n] for n in several if n not in {dimension for _, dimension in along}]
@@ -64,6 +73,13 @@ def whole_reads(node: ast.FunctionDef) -> Iterator[tuple[str, ast.AST]]:
         for part in ast.walk(node)
         if isinstance(part, ast.Subscript) or (isinstance(part, ast.Attribute) and part.attr in _FORMS)
     }
+    updated = {id(part.args[0]) for part in ast.walk(node) if isinstance(part, ast.Call) and _updates(part)}
     for part in ast.walk(node):
-        if isinstance(part, ast.Name) and id(part) not in indexed:
+        if isinstance(part, ast.Name) and id(part) not in indexed | updated:
             yield part.id, part
+
+
+def _updates(call: ast.Call) -> bool:
+    """``pk.atomic_add(x, k, v)``, ``np.add.at(x, k, v)``: what is told of `x` is told where it is written."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return bool(call.args) and (name == "at" or name.startswith("atomic_"))

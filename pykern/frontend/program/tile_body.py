@@ -76,7 +76,8 @@ def launch(
         t.frame.call_span = t.span(node)
         t.frames.append(frame)
         try:
-            return list(body(t, parsed.node, launch, cuts).accesses.writes)
+            found = body(t, parsed.node, launch, cuts).accesses
+            return [*found.writes, *found.scattered]
         finally:
             t.frames.pop()
             t.locations.pop()

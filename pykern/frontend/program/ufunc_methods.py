@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pykern.frontend.program import arguments, each_writes
 from pykern.frontend.program.composition import Composer, is_given, number
-from pykern.frontend.values import NoneValue, TupleValue, Value
+from pykern.frontend.values import NoneValue, Value
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -22,10 +22,6 @@ _REDUCTIONS = {
 }  # fmt: skip
 _OUTER = ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "equal", "not_equal", "less",
           "less_equal", "greater", "greater_equal", "floor_divide", "mod")  # fmt: skip
-_AT = {
-    "add": "{old} + {new}", "subtract": "{old} - {new}", "multiply": "{old} * {new}", "divide": "{old} / {new}",
-    "maximum": "maximum({old}, {new})", "minimum": "minimum({old}, {new})",
-}  # fmt: skip
 
 
 def _reduce(name: str) -> Callable:
@@ -55,10 +51,8 @@ def _outer(name: str) -> Callable:
 def _at(name: str) -> Callable:
     def apply(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
         given = arguments.bind(t, node, f"{name}.at", "x indices values", args, keywords)
-        made = Composer(t, node)
-        places = given["indices"].items if isinstance(given["indices"], TupleValue) else (given["indices"],)
-        each_writes.write(
-            made, made.array(given["x"]), [made.array(p) for p in places], given["values"], _AT[name]
+        each_writes.at(
+            Composer(t, node), given["x"], given["indices"], given["values"], each_writes.UPDATES[name]
         )
         return NoneValue()
 
@@ -68,5 +62,5 @@ def _at(name: str) -> Callable:
 HANDLERS: dict[str, Callable] = {
     **{f"{name}.reduce": _reduce(name) for name in _REDUCTIONS},
     **{f"{name}.outer": _outer(name) for name in _OUTER},
-    **{f"{name}.at": _at(name) for name in _AT},
+    **{f"{name}.at": _at(name) for name in each_writes.UPDATES},
 }
