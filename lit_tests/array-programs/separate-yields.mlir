@@ -62,3 +62,26 @@ func.func @selected(%x: tensor<9xf64>, %y: tensor<4xf64>, %c: i1) -> tensor<4xf6
   %r = arith.select %c, %part, %y : tensor<4xf64>
   return %r : tensor<4xf64>
 }
+
+// A value that is computed in the place of a part of another tensor is such a part, too.
+
+// CHECK-LABEL: func.func @computed_in_a_part
+// CHECK: scf.if
+// CHECK: %[[SUM:.*]] = linalg.generic
+// CHECK: %[[WHOLE:.*]] = bufferization.alloc_tensor() copy(%[[SUM]])
+// CHECK: scf.yield %[[WHOLE]]
+func.func @computed_in_a_part(%x: tensor<9xf64>, %y: tensor<4xf64>, %c: i1) -> tensor<4xf64> {
+  %r = scf.if %c -> (tensor<4xf64>) {
+    %part = tensor.extract_slice %x[2] [4] [1] : tensor<9xf64> to tensor<4xf64>
+    %s = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%y : tensor<4xf64>) outs(%part : tensor<4xf64>) {
+      ^bb0(%a: f64, %o: f64):
+        %m = arith.addf %a, %a : f64
+        linalg.yield %m : f64
+    } -> tensor<4xf64>
+    scf.yield %s : tensor<4xf64>
+  } else {
+    scf.yield %y : tensor<4xf64>
+  }
+  return %r : tensor<4xf64>
+}

@@ -63,11 +63,12 @@ def _writes(module: ir.Module, call: ir.Operation) -> bool:
 
 
 def _is_part(value: ir.Value) -> bool:
-    """Whether a value shows some of another tensor's elements."""
-    while (view := made_by(value, *_VIEWS)) is not None:
-        if view.name == "tensor.extract_slice":
+    """Whether a value shows some of another tensor's elements, or is computed in their place."""
+    while (made := made_by(value, *_VIEWS, "linalg.generic")) is not None:
+        if made.name == "tensor.extract_slice":
             return True
-        value = view.operands[0]
+        place = 0 if made.name in _VIEWS else ir.OpResult(value).result_number - len(made.results)
+        value = list(made.operands)[place]
     return False
 
 

@@ -430,3 +430,27 @@ def test_atomics(device, rng):
     np.maximum.at(expected, (k, k % 3), x)
     np.testing.assert_allclose(np.asarray(sums), np.bincount(k.ravel(), x.ravel(), 10), rtol=1e-5)
     np.testing.assert_array_equal(np.asarray(largest), expected)
+
+
+@pk.kernel
+def until_large(o, x):
+    i = pk.tile(16)
+    total = pk.zeros((i,), pk.f64)
+    for j in range(x.shape[1]):
+        total += x[i, j]
+        if (total > 2).all():
+            break
+    o[i] = total
+
+
+@pytest.mark.parametrize("device", ["cpu", "opencl:0"], indirect=True)
+def test_a_loop_that_ends_early(device, rng):
+    """What leaves the loop is a part of one array or another."""
+    x, expected = rng.random((37, 9)), np.zeros(37)
+    for start in range(0, 37, 16):
+        rows = x[start : start + 16]
+        ends = [j for j in range(9) if (rows[:, : j + 1].sum(axis=1) > 2).all()]
+        expected[start : start + 16] = rows[:, : (ends or [8])[0] + 1].sum(axis=1)
+    o = pk.zeros(37, pk.f64, device=device)
+    until_large(o, pk.asarray(x, device=device), ndrange=37)
+    np.testing.assert_allclose(np.asarray(o), expected, rtol=1e-12)
