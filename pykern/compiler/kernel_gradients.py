@@ -6,6 +6,7 @@ that takes what the kernel's derivative takes, and updates the shadows in place.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
@@ -22,6 +23,7 @@ from pykern.errors import NotDifferentiable, NotRaisable
 from pykern.frontend.kernel import argument_types, build_module
 from pykern.passes.autodiff.kernel.shadow_arguments import shadow_type
 from pykern.passes.autodiff.rules.expression import flow_type
+from pykern.passes.autodiff.tensor.forward import forward
 from pykern.passes.autodiff.tensor.reverse import reverse
 from pykern.passes.autodiff.tensor.values import is_float, zeros_like
 from pykern.passes.framework import Upstream, run_pass
@@ -75,9 +77,9 @@ def kernel_gradient(launch: KernelLaunch) -> ir.Module:
 
 def _tile_gradient(launch: KernelLaunch, primal: KernelSource, derivative: Derivative) -> ir.Module:
     """Of a tile kernel, which is on whole arrays already."""
-    if primal.derivatives or derivative.mode != "reverse":
+    if primal.derivatives:
         raise NotDifferentiable(
-            f"`{primal.function.name}` is a tile kernel, whose reverse derivative alone is taken",
+            f"`{primal.function.name}` is a tile kernel, whose derivatives are taken once",
             hint="launch it in a @pk.jit program, and differentiate that: pk.grad, pk.jvp, pk.hvp",
         )
     module = tile_program(launch, primal)
@@ -91,8 +93,12 @@ def _tile_gradient(launch: KernelLaunch, primal: KernelSource, derivative: Deriv
                 f"argument {number + 1} of `{primal.function.name}` holds integers, which have no derivative",
                 hint="pass it plainly, not as a pk.Dup",
             )
-    made = reverse(program, active)
-    _with_shadows(program, made, active)
+    if derivative.mode == "forward":
+        made = forward(program, active)
+        _with_tangents(program, made, active)
+    else:
+        made = reverse(program, active)
+        _with_shadows(program, made, active)
     made.operation.erase()
     return module
 
@@ -144,6 +150,53 @@ def _active(parameters: tuple, active: tuple[int, ...]) -> list[int]:
 def _with_shadows(program: func.FuncOp, made: func.FuncOp, active: list[int]) -> None:
     """Put ``(x, dx, ...) -> new shadows`` in the place of the program."""
     written = list(ir.DenseI64ArrayAttr(program.operation.attributes[kern.UPDATED]))
+    types, shadows = _argument_types(program, active)
+
+    def results(given: list[ir.Value]) -> list[ir.Value]:
+        shadow = dict(zip(active, (given[n] for n in shadows), strict=True))
+        primal = [a for n, a in enumerate(given) if n not in shadows]
+        seeds = [
+            shadow[n] if n in shadow else zeros_like(program.arguments[n])
+            for n in written
+            if is_float(program.arguments[n].type)
+        ]
+        block = made.regions[0].blocks[0]
+        found = clone_block(block, dict(zip(block.arguments, [*primal, *seeds], strict=True)))
+        flowing = dict(zip(active, found[len(written) :], strict=True))
+        return [_updated(n, flowing[n], shadow[n], n in written) for n in active]
+
+    _replace(program, types, shadows, results)
+
+
+def _with_tangents(program: func.FuncOp, made: func.FuncOp, active: list[int]) -> None:
+    """Put ``(x, dx, ...) -> what is written, and its tangents`` in the place of the program."""
+    written = list(ir.DenseI64ArrayAttr(program.operation.attributes[kern.UPDATED]))
+    types, shadows = _argument_types(program, active)
+    primal = [n for n in range(len(types)) if n not in shadows]
+    floats = [n for n in written if is_float(program.arguments[n].type)]
+    shadow = dict(zip(active, shadows, strict=True))
+
+    def results(given: list[ir.Value]) -> list[ir.Value]:
+        tangents = [
+            given[shadow[n]]
+            if isinstance(program.arguments[n].type, ir.ShapedType)
+            else tensor.extract(given[shadow[n]], [])
+            for n in active
+        ]
+        block = made.regions[0].blocks[0]
+        found = clone_block(
+            block, dict(zip(block.arguments, [*(given[n] for n in primal), *tangents], strict=True))
+        )
+        flowing = dict(zip(floats, found[len(written) :], strict=True))
+        return [*found[: len(written)], *(flowing[n] for n in floats if n in shadow)]
+
+    _replace(
+        program, types, [*(primal[n] for n in written), *(shadow[n] for n in floats if n in shadow)], results
+    )
+
+
+def _argument_types(program: func.FuncOp, active: list[int]) -> tuple[list[ir.Type], list[int]]:
+    """The types of ``(x, dx, ...)``, and which of them are shadows."""
     types: list[ir.Type] = []
     shadows: list[int] = []
     for n, argument in enumerate(program.arguments):
@@ -152,25 +205,24 @@ def _with_shadows(program: func.FuncOp, made: func.FuncOp, active: list[int]) ->
             shadows.append(len(types))
             kind = argument.type
             types.append(kind if isinstance(kind, ir.ShapedType) else ir.RankedTensorType.get([], kind))
+    return types, shadows
+
+
+def _replace(
+    program: func.FuncOp,
+    types: list[ir.Type],
+    updated: list[int],
+    results: Callable[[list[ir.Value]], list[ir.Value]],
+) -> None:
+    """Put a program of these arguments in the place of another; its results are the new contents of `updated`."""
     with ir.InsertionPoint(program.operation), program.location:
-        whole = func.FuncOp("kern.unnamed", ir.FunctionType.get(types, [types[n] for n in shadows]))
+        whole = func.FuncOp("kern.unnamed", ir.FunctionType.get(types, [types[n] for n in updated]))
         with ir.InsertionPoint(whole.add_entry_block()):
-            given = list(whole.arguments)
-            shadow = dict(zip(active, (given[n] for n in shadows), strict=True))
-            primal = [a for n, a in enumerate(given) if n not in shadows]
-            seeds = [
-                shadow[n] if n in shadow else zeros_like(program.arguments[n])
-                for n in written
-                if is_float(program.arguments[n].type)
-            ]
-            block = made.regions[0].blocks[0]
-            results = clone_block(block, dict(zip(block.arguments, [*primal, *seeds], strict=True)))
-            flowing = dict(zip(active, results[len(written) :], strict=True))
-            func.ReturnOp([_updated(n, flowing[n], shadow[n], n in written) for n in active])
+            func.ReturnOp(results(list(whole.arguments)))
     attributes = whole.operation.attributes
     attributes[kern.PROGRAM] = ir.UnitAttr.get()
     attributes[kern.RESULT_TREE] = ir.StringAttr.get("null")
-    attributes[kern.UPDATED] = ir.DenseI64ArrayAttr.get(shadows)
+    attributes[kern.UPDATED] = ir.DenseI64ArrayAttr.get(updated)
     attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get({}) for _ in types])
     name = program.operation.attributes["sym_name"]
     program.operation.erase()

@@ -66,7 +66,7 @@ class Autodiff:
         if self.mode == "reverse" and isinstance(spaces, list) and len(spaces) > 1:
             return self._last_to_first(flat, values, launch)
         event = None
-        if self.mode == "reverse" and self.level != "direct":
+        if self._may_be_raised(flat):
             event = self._run_raised(flat, values, launch)
         return flat(*values, **launch) if event is None else event
 
@@ -77,7 +77,7 @@ class Autodiff:
         `Lowered.level` says which level it is.
         """
         flat, values, launch = self.flattened(args, keywords)
-        if self.mode == "reverse" and self.level != "direct":
+        if self._may_be_raised(flat):
             try:
                 lowered = self._raised_of(flat).lower(values, launch)
             except KernelError as error:
@@ -118,6 +118,10 @@ class Autodiff:
             return self._raised_of(flat).run(values, launch)
         except KernelError as error:
             raise placed(error, flat.text) from None
+
+    def _may_be_raised(self, flat: Any) -> bool:
+        """Whether the derivative may be one of whole arrays: tangents of work-items flow with their values."""
+        return self.level != "direct" and (self.mode == "reverse" or self._raised_of(flat).tiled)
 
     def _raised_of(self, flat: Any) -> RaisedGradients:
         if flat not in self._raised:

@@ -454,3 +454,41 @@ def test_a_loop_that_ends_early(device, rng):
     o = pk.zeros(37, pk.f64, device=device)
     until_large(o, pk.asarray(x, device=device), ndrange=37)
     np.testing.assert_allclose(np.asarray(o), expected, rtol=1e-12)
+
+
+@pk.kernel
+def damped(o, counts, x, a, k):
+    i = pk.tile()
+    o[i] = pk.exp(a * x[i]) * x[i]
+    counts[i] = k[i] + 1
+
+
+@pk.kernel
+def squared(x):
+    i = pk.tile()
+    x[i] = x[i] * x[i]
+
+
+@pytest.mark.parametrize("device", ["cpu", "opencl:0"], indirect=True)
+def test_forward_mode(device, rng):
+    """Tangents flow with the values: also by a number, of an array that is updated in place, and of rows."""
+    x, dx, k = rng.random(37), rng.random(37), np.arange(37)
+    o, do, counts, ours, tangent, da, given = (
+        pk.asarray(v.copy(), device=device)
+        for v in (np.zeros(37), np.zeros(37), np.zeros(37, int), x, dx, np.array(0.5), k)
+    )  # fmt: skip
+    forward = pk.autodiff(damped, mode="forward")
+    forward(pk.Dup(o, do), counts, pk.Dup(ours, tangent), pk.Dup(2.0, da), given, ndrange=37)
+    np.testing.assert_allclose(do.numpy(), np.exp(2 * x) * (dx + 2 * x * dx + 0.5 * x * x), rtol=1e-12)
+    np.testing.assert_allclose(o.numpy(), np.exp(2 * x) * x, rtol=1e-12)
+    np.testing.assert_array_equal(counts.numpy(), k + 1)
+    forward(pk.Dup(o, do), counts, pk.Dup(ours, tangent), 2.0, given, ndrange=37)
+    np.testing.assert_allclose(do.numpy(), np.exp(2 * x) * (dx + 2 * x * dx), rtol=1e-12)
+    pk.autodiff(squared, mode="forward")(pk.Dup(ours, tangent), ndrange=37)
+    np.testing.assert_allclose(tangent.numpy(), 2 * x * dx, rtol=1e-12)
+    np.testing.assert_allclose(ours.numpy(), x * x, rtol=1e-12)
+    rows, drows = rng.random((7, 9)), rng.random((7, 9))
+    out, dout, rows_, drows_ = (pk.asarray(v, device=device) for v in (0 * rows, 0 * rows, rows, drows))
+    pk.autodiff(softmax, mode="forward")(pk.Dup(out, dout), pk.Dup(rows_, drows_), ndrange=7)
+    s = np.exp(rows) / np.exp(rows).sum(-1, keepdims=True)
+    np.testing.assert_allclose(dout.numpy(), s * (drows - (s * drows).sum(-1, keepdims=True)), atol=1e-14)
