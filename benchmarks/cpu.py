@@ -21,7 +21,7 @@ from workloads import SMALL, TABLE, saxpy
 
 from pykern.benchmarking import facts, figures
 from pykern.benchmarking.harness import Suite
-from pykern.benchmarking.turns import Effort
+from pykern.benchmarking.interleaved import Effort
 from pykern.benchmarking.workload import Case, Contender, Workload
 
 LAUNCHES = 2000

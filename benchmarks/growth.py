@@ -28,11 +28,11 @@ import pykern as pk
 from pykern.benchmarking import facts, figures, records
 from pykern.benchmarking.contest import PEERS_FAIL_WITH
 from pykern.benchmarking.harness import Suite
+from pykern.benchmarking.interleaved import Effort
 from pykern.benchmarking.records import Record
 from pykern.benchmarking.report import machine
 from pykern.benchmarking.samples import Samples, duration
 from pykern.benchmarking.terminal import table
-from pykern.benchmarking.turns import Effort
 from pykern.environment.installation import no_plots
 
 COUNTS = (10, 30, 100, 300, 1000, 2000)

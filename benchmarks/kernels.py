@@ -15,7 +15,7 @@ from kernels_workloads import LARGE, SMALL
 
 from pykern.benchmarking import figures
 from pykern.benchmarking.harness import Suite
-from pykern.benchmarking.turns import Effort
+from pykern.benchmarking.interleaved import Effort
 from pykern.benchmarking.workload import Peer
 
 PEERS = (Peer("numba", "peers.kernels_numba", "numba"),)

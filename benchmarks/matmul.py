@@ -31,9 +31,9 @@ import threadpoolctl
 
 import pykern as pk
 from pykern.benchmarking import facts, figures
+from pykern.benchmarking.interleaved import rest, wake
 from pykern.benchmarking.limits import measured
 from pykern.benchmarking.report import counted, origin
-from pykern.benchmarking.turns import rest, wake
 from pykern.compiler.service import service
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import KernelSource

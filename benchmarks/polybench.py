@@ -16,7 +16,7 @@ from polybench_workloads import LARGE, MINI
 
 from pykern.benchmarking import figures
 from pykern.benchmarking.harness import Suite
-from pykern.benchmarking.turns import Effort
+from pykern.benchmarking.interleaved import Effort
 from pykern.benchmarking.workload import Peer
 
 PEERS = (

@@ -16,8 +16,8 @@ from workloads import SMALL, TABLE
 
 from pykern.benchmarking import figures
 from pykern.benchmarking.harness import Suite
+from pykern.benchmarking.interleaved import Effort
 from pykern.benchmarking.records import Record
-from pykern.benchmarking.turns import Effort
 
 CHOSEN = ("saxpy", "heat", "softmax", "matmul")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from mlir import ir
 
 from pykern.dialect import attributes as kern
+from pykern.dialect.attribute_forms import integers_of
 from pykern.dialect.base import KernOp, kern_op
 
 
@@ -89,9 +90,7 @@ class LaunchOp(KernOp):
         return self._integers("workgroup") or ()
 
     def _integers(self, name: str) -> tuple[int, ...] | None:
-        if name not in self.attributes:
-            return None
-        return tuple(ir.DenseI64ArrayAttr(self.attributes[name]))
+        return integers_of(self.attributes[name]) if name in self.attributes else None
 
     def check(self) -> None:
         self._check_space()

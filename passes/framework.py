@@ -26,8 +26,8 @@ from pykern.dialect.attribute_checks import check_attributes
 from pykern.dialect.context import check_kern_ops
 from pykern.dialect.diagnostics import collected, located_error
 from pykern.errors import KernelError, PassError, VerifyError
-from pykern.passes.ir.region_bodies import is_long, told_apart
 from pykern.passes.module_facts import CLEANING, ModuleFacts
+from pykern.passes.region_bodies import is_long, told_apart
 
 CLEANED = (CLEANING, "canonicalize,loop-invariant-code-motion,cse")
 """Ends of pipelines behind which canonicalization finds nothing."""

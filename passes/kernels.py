@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from mlir import ir
 from mlir.dialects import arith
 
 from pykern.dialect import attributes as kern
+from pykern.dialect.attribute_forms import integers_of
 from pykern.dialect.collectives import CONVERGENT
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import VerifyError
-from pykern.passes.ir.values import made_by
 
 GROUP_OPS = CONVERGENT | {
     "kern.local_id",
@@ -85,6 +85,14 @@ def argument_marks(function: ir.Operation) -> list[ir.DictAttr]:
     return [*map(ir.DictAttr, given[:count]), *[ir.DictAttr.get({})] * (count - len(given))]
 
 
+def update_type(function: ir.Operation, results: Sequence[ir.Type] = ()) -> None:
+    """Let the function's type, and its arguments' attributes where there are any, be of what its body takes now."""
+    inputs = [argument.type for argument in body(function).arguments]
+    if "arg_attrs" in function.attributes:
+        function.attributes["arg_attrs"] = ir.ArrayAttr.get(argument_marks(function))
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, list(results)))
+
+
 def rank(kernel: ir.Operation) -> int:
     """Dimensions of the index space. Raises `VerifyError` where the kernel does not say."""
     if kern.RANK not in kernel.attributes:
@@ -106,10 +114,8 @@ def comes_after(op: ir.Operation, what: str, before: str) -> VerifyError:
 
 
 def integers(kernel: ir.Operation, name: str) -> tuple[int, ...] | None:
-    """An integer array attribute, or None where there is none."""
-    if name not in kernel.attributes:
-        return None
-    return tuple(ir.DenseI64ArrayAttr(kernel.attributes[name]))
+    """An attribute that is an array of integers, in either of MLIR's two forms, or None where there is none."""
+    return integers_of(kernel.attributes[name]) if name in kernel.attributes else None
 
 
 def function_around(op: ir.Operation) -> ir.Operation:
@@ -183,8 +189,8 @@ def dense_strides(lengths: list[ir.Value]) -> list[ir.Value]:
 
 def is_constant(value: ir.Value) -> int | None:
     """The integer an `arith.constant` gives, or None."""
-    constant = made_by(value, "arith.constant")
-    if constant is None:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
         return None
-    attribute = constant.attributes["value"]
+    attribute = owner.attributes["value"]
     return ir.IntegerAttr(attribute).value if isinstance(attribute, ir.IntegerAttr) else None

@@ -88,7 +88,9 @@ provide(
         "copied_by_kernel": "pykern.api.element_copies",
         "launch_tiles": "pykern.api.tile_launches",
         "op": "pykern.torch.op",
-        **dict.fromkeys(("kernel_html", "lowered_html", "page_of"), "pykern.explorer.notebook"),
+        **dict.fromkeys(
+            ("failed_page", "kernel_html", "lowered_html", "page_of"), "pykern.explorer.notebook"
+        ),
     }
 )  # what lower folders ask of upper ones
 if os.path.exists(

@@ -23,7 +23,6 @@ from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.values import made_by
 from pykern.passes.ir.word_conversions import from_word
-from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import (
     BUFFERS,
     MEMORY_OPERAND,
@@ -32,6 +31,7 @@ from pykern.passes.kernels import (
     index_constant,
     named,
     replace,
+    update_type,
 )
 
 ADDRESS = "memref.extract_aligned_pointer_as_index"

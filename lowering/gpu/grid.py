@@ -13,7 +13,6 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.data.abi import GRID_AXES, grid_axes
-from pykern.passes.kernels import index_constant
 
 AXES = ("x", "y", "z")
 
@@ -57,13 +56,6 @@ class Grid:
                 placed[dim] = arith.RemUIOp(number, lengths[dim]).result
                 number = arith.DivUIOp(number, lengths[dim]).result
         return placed
-
-    def linear(self, local: list[ir.Value]) -> ir.Value:
-        """Row-major number of a work-item in its group."""
-        number = local[0]
-        for width, coordinate in zip(self.size[1:], local[1:], strict=True):
-            number = arith.AddIOp(arith.MulIOp(number, index_constant(width)).result, coordinate).result
-        return number
 
 
 def built_in(name: str, axis: int) -> ir.Value:

@@ -14,7 +14,7 @@ from pykern.dialect.diagnostics import span_of
 DIRECTIVES = "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly}"
 
 
-def tell_lines(module: ir.Module) -> None:
+def annotate_lines(module: ir.Module) -> None:
     """Each op knows one place: the pass takes files and lines, and no calls that led there."""
     module.operation.walk(_simplify)
     PassManager.parse(f"builtin.module({DIRECTIVES})").run(module.operation)

@@ -17,8 +17,7 @@ from pykern.lowering.gpu.matrix_memory import copy_async, load_matrices
 from pykern.lowering.llvm.atomics import RMW_OF_FLOATS, RMW_OF_INTEGERS
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.kernel.launch_arguments import update_type
-from pykern.passes.kernels import BUFFERS, find, named, replace
+from pykern.passes.kernels import BUFFERS, find, named, replace, update_type
 
 GLOBAL, SHARED = 1, 3
 """Address spaces, the same for NVIDIA and AMD."""

@@ -18,8 +18,7 @@ from pykern.dialect import attributes as kern
 from pykern.dialect.reports import PrintOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.kernel.launch_arguments import update_type
-from pykern.passes.kernels import index_constant, named
+from pykern.passes.kernels import index_constant, named, update_type
 
 SITES = ("kern.print", "kern.assert", "kern.report_bounds", "kern.report_nan", "kern.failures")
 

@@ -28,8 +28,7 @@ from pykern.lowering.gpu.tape_size import known_words, told_by_slots
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.word_conversions import from_word, to_word
-from pykern.passes.kernel.launch_arguments import update_type
-from pykern.passes.kernels import index_constant, named, replace
+from pykern.passes.kernels import index_constant, named, replace, update_type
 from pykern.passes.remarks import remark
 
 PUSH, POP = "kern.push", "kern.pop"

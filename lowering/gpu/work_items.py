@@ -16,9 +16,9 @@ from pykern.dialect.memory import GuardOp
 from pykern.lowering.gpu.grid import Grid, built_in
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.index_arithmetic import row_major
 from pykern.passes.ir.values import defining, is_argument
-from pykern.passes.kernel.launch_arguments import update_type
-from pykern.passes.kernels import BUFFERS, index_constant, named, replace
+from pykern.passes.kernels import BUFFERS, index_constant, named, replace, update_type
 
 SMALL = 1 << 31
 LINE, PLANE = (256,), (4, 64)
@@ -89,7 +89,7 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool, whole_axes: in
             for at, width, inner, most in zip(group, sizes, local, mosts, strict=True)
         ]
         coordinates = [_coordinate(slots, dim, item) for dim, item in enumerate(items)]
-        number = grid.linear(local)
+        number = row_major(grid.size, local)
         subgroup = index_constant(subgroup_size)
         single = {
             "kern.subgroup_size": subgroup,

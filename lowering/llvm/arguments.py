@@ -10,8 +10,7 @@ from mlir.dialects import arith
 
 from pykern.dialect import attributes as kern
 from pykern.passes.framework import Pass
-from pykern.passes.kernel.launch_arguments import update_type
-from pykern.passes.kernels import dense_strides
+from pykern.passes.kernels import dense_strides, update_type
 
 QUERIES = (".extent", ".work")
 SYMBOL_PREFIX = "kern."
@@ -66,11 +65,7 @@ def _flatten(function: ir.Operation) -> None:
     for _ in old:
         block.erase_argument(0)
     result_types = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).results
-    if result_types:
-        inputs = [a.type for a in block.arguments]
-        function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, result_types))
-    else:
-        update_type(function)
+    update_type(function, result_types)
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
 
 

@@ -13,6 +13,7 @@ from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.reduction import atomic_result
 from pykern.passes.ir.values import made_by
+from pykern.passes.ir.word_conversions import as_bits
 from pykern.passes.kernels import index_constant, named, replace
 
 RMW_OF_INTEGERS = {
@@ -106,11 +107,11 @@ def _cas(op: ir.Operation) -> ir.Value:
     kind = expected.type
     if _is_local(memory):
         old = memref.LoadOp(memory, indices).result
-        same = arith.CmpIOp(arith.CmpIPredicate.eq, _as_bits(old), _as_bits(expected)).result
+        same = arith.CmpIOp(arith.CmpIPredicate.eq, as_bits(old), as_bits(expected)).result
         memref.StoreOp(arith.SelectOp(same, desired, old).result, memory, indices)
         return old
     pointer = element_pointer(memory, indices)
-    bits = [_as_bits(expected), _as_bits(desired)]
+    bits = [as_bits(expected), as_bits(desired)]
     integer = bits[0].type
     text = f"llvm.cmpxchg %p, %a, %b acq_rel acquire : !llvm.ptr, {integer}"
     pair = _from_text(text, ir.Type.parse(f"!llvm.struct<({integer}, i1)>"), p=pointer, a=bits[0], b=bits[1])
@@ -119,13 +120,6 @@ def _cas(op: ir.Operation) -> ir.Value:
         attributes={"position": ir.DenseI64ArrayAttr.get([0])},
     ).result  # fmt: skip
     return old if integer == kind else arith.BitcastOp(kind, old).result
-
-
-def _as_bits(value: ir.Value) -> ir.Value:
-    """Floats are compared by their bits, as the hardware does."""
-    if not isinstance(value.type, ir.FloatType):
-        return value
-    return arith.BitcastOp(ir.IntegerType.get_signless(value.type.width), value).result
 
 
 def element_pointer(memory: ir.Value, indices: list[ir.Value]) -> ir.Value:

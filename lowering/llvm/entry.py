@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from pykern.data.abi import ENTRIES, KERNEL_CELLS, REFUSED
 from pykern.data.artifact import ArgumentUse
+from pykern.data.schedule import FEWEST_PRODUCTS, SHORTEST_SIDE
 from pykern.data.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
 from pykern.lowering.llvm.forget import write_forget
 from pykern.lowering.llvm.launcher import argument_types
@@ -49,13 +50,6 @@ from pykern.types import BY_NAME
 
 GIL_WORK = 60_000
 """Elementary operations from which it is worth to let other Python threads run meanwhile."""
-
-FEWEST_PRODUCTS = 1 << 20
-"""Multiplications, about, of a launch of a product from which Python is asked whether it runs in tiles
-(`pykern.launching.product`): the root of the product of all lengths, for each is the length of two arrays of three."""
-
-SHORTEST_SIDE = 8
-"""Rows and columns of matrices below which tiles are all but empty: points and colours stay loops over work-items."""
 
 PYTHON_TYPES = {"float": "PyFloat_Type", "int": "PyLong_Type", "bool": "PyBool_Type"}
 
@@ -326,6 +320,7 @@ class Entry(Body):
 
     def _run(self) -> None:
         if self.product:
+            # each length of a product is that of two of its three arrays, and so stands here twice
             total = Value(F64, repr(FEWEST_PRODUCTS**-2.0))
             for length in self.lengths:
                 total = self.fmul(total, self.cast("sitofp", length, F64))

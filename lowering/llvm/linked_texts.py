@@ -5,14 +5,14 @@ Comes in: LLVM IR text. Goes out: the texts of `scratch` and `reports` that defi
 
 from __future__ import annotations
 
-from pykern.lowering.llvm.reports import TELL, TELLING
+from pykern.lowering.llvm.reports import CALL_PYTHON, TELLING
 from pykern.lowering.llvm.scratch import ALLOCATE, ALLOCATION, RESIZE
 
 
 def needed_by(text: str) -> tuple[str, ...]:
     """What is to be linked to a module."""
     memory = (ALLOCATION,) if may_run_out(text) else ()
-    return (*memory, TELLING) if TELL in text else memory
+    return (*memory, TELLING) if CALL_PYTHON in text else memory
 
 
 def may_run_out(text: str) -> bool:

@@ -35,10 +35,10 @@ llvm.func internal @kern.fail.{n}(%report: i64, %site: i64{parameters})
   llvm.return
 }}
 """
-TELL = "pykern.tell"
+CALL_PYTHON = "pykern.call_python"
 """A function that calls the host's print: Python, which no launch may be left out of."""
 _PRINT = """
-llvm.func @{tell}(!llvm.ptr, i64, i64, !llvm.ptr)
+llvm.func @{call_python}(!llvm.ptr, i64, i64, !llvm.ptr)
 llvm.func internal @kern.print.{n}(%report: i64, %site: i64{parameters}) attributes {{passthrough = ["noinline"]}} {{
   %count = llvm.mlir.constant({length} : i64) : i64
   %values = llvm.alloca %count x i64 : (i64) -> !llvm.ptr
@@ -46,16 +46,16 @@ llvm.func internal @kern.print.{n}(%report: i64, %site: i64{parameters}) attribu
   %p = llvm.inttoptr %report : i64 to !llvm.ptr
   %cell = llvm.getelementptr %p[{cell}] : (!llvm.ptr) -> !llvm.ptr, i64
   %callback = llvm.load %cell : !llvm.ptr -> !llvm.ptr
-  llvm.call @{tell}(%callback, %site, %report, %values) : (!llvm.ptr, i64, i64, !llvm.ptr) -> ()
+  llvm.call @{call_python}(%callback, %site, %report, %values) : (!llvm.ptr, i64, i64, !llvm.ptr) -> ()
   llvm.return
 }}
 """
 TELLING = f"""
 @pk_table = external hidden global ptr
 
-define void @"{TELL}"(ptr %callback, i64 %site, i64 %report, ptr %values) noinline {{
+define void @"{CALL_PYTHON}"(ptr %callback, i64 %site, i64 %report, ptr %values) noinline {{
   %table = load ptr, ptr @pk_table
-  %place = getelementptr ptr, ptr %table, i64 {TABLE_INDEX["pk_tell"]}
+  %place = getelementptr ptr, ptr %table, i64 {TABLE_INDEX["pk_call_python"]}
   %tell = load ptr, ptr %place
   %there = icmp ne ptr %tell, null
   br i1 %there, label %team, label %alone
@@ -163,7 +163,7 @@ def _define(module: ir.Module, what: str, n: int) -> None:
         stores=stores,
         length=max(n, 1),
         cell=PRINT_CELL,
-        tell=TELL,
+        call_python=CALL_PYTHON,
     )
     known = kernels.symbols(module)
     parsed = ir.Module.parse(text)

@@ -15,7 +15,7 @@ from mlir.passmanager import PassManager
 from pykern.data.artifact import DeviceCode
 from pykern.data.source import KernelSource, cuda_functions
 from pykern.errors import TargetError
-from pykern.lowering.gpu.lines import tell_lines
+from pykern.lowering.gpu.lines import annotate_lines
 from pykern.lowering.gpu.pointers import check_lowered
 from pykern.lowering.gpu.target import KernelBinary, code_facts, dynamic_arrays, room_of_each
 from pykern.lowering.llvm_library import reduce_loops
@@ -52,7 +52,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     facts = code_facts(device)
     record.before_code(module.operation)
     if options.lines:
-        tell_lines(module)
+        annotate_lines(module)
     started = time.perf_counter()
     ptx = to_ptx(module)
     record.add("ptx", ptx, started, "asm")

@@ -13,7 +13,7 @@ from mlir.dialects import llvm as llvm_dialect
 
 from pykern.data.artifact import DeviceCode, Stage
 from pykern.data.source import KernelSource
-from pykern.lowering.gpu.lines import tell_lines
+from pykern.lowering.gpu.lines import annotate_lines
 from pykern.lowering.gpu.pointers import check_lowered
 from pykern.lowering.gpu.target import KernelBinary, code_facts, dynamic_arrays, room_of_each
 from pykern.lowering.record import Record
@@ -42,7 +42,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     facts = code_facts(device)
     record.before_code(module.operation)
     if options.lines:
-        tell_lines(module)
+        annotate_lines(module)
     started = time.perf_counter()
     text = llvm_dialect.translate_module_to_llvmir(device)
     record.add("llvm-translate", text, started, "llvm")

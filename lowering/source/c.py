@@ -14,7 +14,7 @@ from mlir import ir
 
 from pykern.data.locations import SourceSpan
 from pykern.lowering.source.expressions import PRODUCT, Expression, binary, call
-from pykern.lowering.source.language import CALLED, FUNCTIONS, Language, Memory, Word, parameter_lines
+from pykern.lowering.source.language import CALLED, FUNCTIONS, Head, Language, Memory, Word, parameter_lines
 from pykern.passes.analysis.integer_ranges import width
 
 _TYPES = {
@@ -159,17 +159,10 @@ class C(Language):
     def type(self, kind: ir.Type, span: SourceSpan | None = None) -> str:
         return "int64_t" if isinstance(kind, ir.IndexType) else super().type(kind, span)
 
-    def kernel(
-        self,
-        name: str,
-        arguments: Sequence[Memory | Word],
-        block: tuple[int, ...],
-        shared: Sequence[str],
-        body: Sequence[str],
-    ) -> tuple[list[str], list[str]]:
+    def kernel(self, head: Head) -> list[str]:
         static = "" if self.alone else "static "
-        parameters = [self._parameter(each) for each in arguments]
-        return [f"{static}void {name}(", *parameter_lines(parameters)], ["}"]
+        parameters = [self._parameter(each) for each in head.arguments]
+        return [f"{static}void {head.name}(", *parameter_lines(parameters)]
 
     def top(self, lines: Sequence[str]) -> list[str]:
         text = " ".join((*lines, *self.helpers.values()))
@@ -185,4 +178,4 @@ class C(Language):
         if isinstance(told, Word):
             return f"{self.type(told.type)} {told.name}"
         alone = "restrict " if self.noalias else ""
-        return f"{'' if told.written else 'const '}{self.type(told.element)} *{alone}{told.name}"
+        return f"{'' if told.written else 'const '}{self.element(told)} *{alone}{told.name}"

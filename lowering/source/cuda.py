@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.lowering.source.expressions import Expression, call
-from pykern.lowering.source.language import FUNCTIONS, Language, Memory, Word, parameter_lines
+from pykern.lowering.source.language import FUNCTIONS, Head, Language, Memory, Word, parameter_lines
 from pykern.passes.analysis.integer_ranges import width
 
 _TYPES = {
@@ -101,17 +101,10 @@ class Cuda(Language):
             return f"({self.type(element)}){changed}"
         return f"atomicCAS(&{cell}, {expected}, {desired})"
 
-    def kernel(
-        self,
-        name: str,
-        arguments: Sequence[Memory | Word],
-        block: tuple[int, ...],
-        shared: Sequence[str],
-        body: Sequence[str],
-    ) -> tuple[list[str], list[str]]:
-        parameters = [self._parameter(each) for each in arguments]
-        head = f'extern "C" __global__ void __launch_bounds__({math.prod(block)}) {name}('
-        return [head, *parameter_lines(parameters), *(f"    {each}" for each in shared)], ["}"]
+    def kernel(self, head: Head) -> list[str]:
+        parameters = [self._parameter(each) for each in head.arguments]
+        first = f'extern "C" __global__ void __launch_bounds__({math.prod(head.block)}) {head.name}('
+        return [first, *parameter_lines(parameters), *(f"    {each}" for each in head.shared)]
 
     def top(self, lines: Sequence[str]) -> list[str]:
         return [self.half_header, ""] if any("__half" in line for line in lines) else []
@@ -120,7 +113,7 @@ class Cuda(Language):
         if isinstance(told, Word):
             return f"{self.type(told.type)} {told.name}"
         alone = "__restrict__ " if self.noalias else ""
-        return f"{'' if told.written else 'const '}{self.type(told.element)} *{alone}{told.name}"
+        return f"{'' if told.written else 'const '}{self.element(told)} *{alone}{told.name}"
 
 
 @dataclass

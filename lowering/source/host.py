@@ -17,14 +17,13 @@ from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.source.c import C
 from pykern.lowering.source.expressions import ATOM, PRODUCT, SUM, Expression, binary
-from pykern.lowering.source.language import CALLED, Memory, Word
+from pykern.lowering.source.language import CALLED, Head, Memory, Word
 from pykern.lowering.source.names import Names, UserNames
 from pykern.lowering.source.printer import INDENT, Printer
 from pykern.passes.buffer.plan_memory import PlanMemory
 from pykern.passes.ir.memory import bytes_of, root_of, users, writes
 from pykern.passes.ir.values import defining
-from pykern.passes.kernels import argument_marks, body, programs, symbols
-from pykern.passes.tensor.prepare_signature import integers
+from pykern.passes.kernels import argument_marks, body, integers, programs, symbols
 
 WORKSPACE = "workspace"
 _SAME_PLACE = ("memref.cast", "memref.collapse_shape", "memref.expand_shape")
@@ -55,8 +54,8 @@ def host_lines(
     printer.run()
     lines = [f"{INDENT * line.depth}{line.text}" for line in printer.lines]
     language.alone, language.noalias = True, True
-    head, end = language.kernel(symbol, given if scratch else given[:-1], (), (), lines)
-    return [*printer.constants, *head, *lines, *end], scratch
+    head = language.kernel(Head(symbol, given if scratch else given[:-1]))
+    return [*printer.constants, *head, *lines, "}"], scratch
 
 
 def value_name(value: ir.Value, program: ir.Operation, named: UserNames) -> str:

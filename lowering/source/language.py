@@ -31,6 +31,8 @@ class Memory:
     written: bool
     atomic: bool
     shared: bool = False
+    unsigned: bool = False
+    """Whether the caller's elements have no sign; in the kernel they have the bits of integers with one."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,24 @@ class Word:
 
     name: str
     type: ir.Type
+
+
+@dataclass(frozen=True)
+class Head:
+    """What stands in front of a kernel's body: its name, arguments, workgroup, and declarations of shared memory."""
+
+    name: str
+    arguments: Sequence[Memory | Word]
+    block: tuple[int, ...] = ()
+    shared: Sequence[str] = ()
+
+    @property
+    def memories(self) -> list[Memory]:
+        return [each for each in self.arguments if isinstance(each, Memory)]
+
+    @property
+    def words(self) -> list[Word]:
+        return [each for each in self.arguments if isinstance(each, Word)]
 
 
 @dataclass
@@ -247,7 +267,11 @@ class Language:
 
     def load(self, cell: str, memory: Memory | None) -> str:
         """An element; `memory` where it is an argument's."""
-        return cell
+        return f"({self.type(memory.element)}){cell}" if memory is not None and memory.unsigned else cell
+
+    def element(self, memory: Memory) -> str:
+        """The type of an argument's elements, as callers have them."""
+        return self.unsigned(memory.element) if memory.unsigned else self.type(memory.element)
 
     def store(self, cell: str, value: str, memory: Memory | None) -> str:
         """Write an element."""
@@ -268,15 +292,8 @@ class Language:
         one try."""
         raise NotImplementedError
 
-    def kernel(
-        self,
-        name: str,
-        arguments: Sequence[Memory | Word],
-        block: tuple[int, ...],
-        shared: Sequence[str],
-        body: Sequence[str],
-    ) -> tuple[list[str], list[str]]:
-        """The lines in front of the body and those behind it."""
+    def kernel(self, head: Head) -> list[str]:
+        """The lines in front of the body; behind it stands `}`."""
         raise NotImplementedError
 
     def top(self, lines: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.lowering.source.expressions import Expression, call
-from pykern.lowering.source.language import FUNCTIONS, Language, Memory, Word, parameter_lines
+from pykern.lowering.source.language import FUNCTIONS, Head, Language, Memory, Word, parameter_lines
 
 _TYPES = {
     "i1": "bool",
@@ -113,30 +113,25 @@ class Metal(Language):
         self.helpers[name] = _EXCHANGE.replace("NAME", name).replace("SPACE", space)
         return f"{name}(&{cell}, {expected}, {desired})"
 
-    def kernel(
-        self,
-        name: str,
-        arguments: Sequence[Memory | Word],
-        block: tuple[int, ...],
-        shared: Sequence[str],
-        body: Sequence[str],
-    ) -> tuple[list[str], list[str]]:
-        memories = [each for each in arguments if isinstance(each, Memory)]
-        words = [each for each in arguments if isinstance(each, Word)]
-        struct = "Words" if self.alone else f"Words_{name}"
-        head = (
+    def kernel(self, head: Head) -> list[str]:
+        memories, words = head.memories, head.words
+        struct = "Words" if self.alone else f"Words_{head.name}"
+        lines = (
             [f"struct {struct} {{", *(f"    {self.type(each.type)} {each.name};" for each in words), "};", ""]
             if words
             else []
         )
-        head += [f"[[max_total_threads_per_threadgroup({math.prod(block)})]]", f"kernel void {name}("]
+        lines += [
+            f"[[max_total_threads_per_threadgroup({math.prod(head.block)})]]",
+            f"kernel void {head.name}(",
+        ]
         parameters = [f"{self._pointer(each)} [[buffer({n})]]" for n, each in enumerate(memories)]
         parameters += [f"constant {struct} &words [[buffer({len(memories)})]]"] if words else []
         parameters += [
             "uint3 local_id [[thread_position_in_threadgroup]]",
             "uint3 group_id [[threadgroup_position_in_grid]]",
         ]
-        return [*head, *parameter_lines(parameters), *(f"    {each}" for each in shared)], ["}"]
+        return [*lines, *parameter_lines(parameters), *(f"    {each}" for each in head.shared)]
 
     def top(self, lines: Sequence[str]) -> list[str]:
         return ["#include <metal_stdlib>", "using namespace metal;", "", *self.helper_lines()]

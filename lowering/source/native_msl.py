@@ -6,11 +6,10 @@ a launch gives are parameters, and the driver says how many bytes they have. Rea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pykern.lowering.source.expressions import Expression, call
-from pykern.lowering.source.language import Memory, Word
+from pykern.lowering.source.language import Head
 from pykern.lowering.source.msl import Metal
 from pykern.lowering.source.options import SourceOptions
 
@@ -43,17 +42,8 @@ class NativeMetal(Metal):
     def shuffle(self, mode: str, value: Expression, amount: Expression) -> str:
         return call(_SHUFFLES[mode], value, Expression(f"ushort({amount.text})")).text
 
-    def kernel(
-        self,
-        name: str,
-        arguments: Sequence[Memory | Word],
-        block: tuple[int, ...],
-        shared: Sequence[str],
-        body: Sequence[str],
-    ) -> tuple[list[str], list[str]]:
-        sized = [each for each in shared if "[[threadgroup(" in each]
-        head, end = super().kernel(
-            name, arguments, block, [each for each in shared if each not in sized], body
-        )
-        at = head.index("    uint3 local_id [[thread_position_in_threadgroup]],")
-        return [*head[:at], *(f"    {each}," for each in sized), *head[at:]], end
+    def kernel(self, head: Head) -> list[str]:
+        sized = [each for each in head.shared if "[[threadgroup(" in each]
+        lines = super().kernel(replace(head, shared=[each for each in head.shared if each not in sized]))
+        at = lines.index("    uint3 local_id [[thread_position_in_threadgroup]],")
+        return [*lines[:at], *(f"    {each}," for each in sized), *lines[at:]]

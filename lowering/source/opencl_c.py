@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.lowering.source.expressions import Expression, call
-from pykern.lowering.source.language import Language, Memory, Word, parameter_lines
+from pykern.lowering.source.language import Head, Language, Memory, Word, parameter_lines
 
 _TYPES = {
     "i1": "bool", "i8": "char", "i16": "short", "i32": "int", "i64": "long", "f16": "half", "f32": "float",
@@ -76,18 +76,11 @@ class OpenClC(Language):
     ) -> str:
         return f"{_prefix(element)}_cmpxchg(&{cell}, {expected}, {desired})"
 
-    def kernel(
-        self,
-        name: str,
-        arguments: Sequence[Memory | Word],
-        block: tuple[int, ...],
-        shared: Sequence[str],
-        body: Sequence[str],
-    ) -> tuple[list[str], list[str]]:
-        parameters = [self._parameter(each) for each in arguments]
-        sizes = ", ".join(map(str, (*block, 1, 1)[:3]))
-        head = [f"__kernel __attribute__((reqd_work_group_size({sizes})))", f"void {name}("]
-        return [*head, *parameter_lines(parameters), *(f"    {each}" for each in shared)], ["}"]
+    def kernel(self, head: Head) -> list[str]:
+        parameters = [self._parameter(each) for each in head.arguments]
+        sizes = ", ".join(map(str, (*head.block, 1, 1)[:3]))
+        first = [f"__kernel __attribute__((reqd_work_group_size({sizes})))", f"void {head.name}("]
+        return [*first, *parameter_lines(parameters), *(f"    {each}" for each in head.shared)]
 
     def top(self, lines: Sequence[str]) -> list[str]:
         text = "\n".join(lines)
@@ -106,7 +99,7 @@ class OpenClC(Language):
         if isinstance(told, Word):
             return f"{self.type(told.type)} {told.name}"
         access = "volatile " if told.atomic else "" if told.written else "const "
-        return f"__global {access}{self.type(told.element)} *{told.name}"
+        return f"__global {access}{self.element(told)} *{told.name}"
 
 
 def _prefix(element: ir.Type) -> str:

@@ -34,8 +34,7 @@ from pykern.lowering.source.language import CALLED, Language
 from pykern.lowering.source.names import Names, UserNames
 from pykern.lowering.source.options import OFFSETS, SourceOptions, options_of
 from pykern.lowering.source.target import LANGUAGES, Given, binary_of, flattened, printed
-from pykern.passes.kernel.launch_arguments import update_type
-from pykern.passes.kernels import body, integers, kernels, named, programs, rank
+from pykern.passes.kernels import body, integers, kernels, named, programs, rank, update_type
 
 ITEMS = ("i", "j", "k")
 """Names of loops over work-items, from the outermost one."""

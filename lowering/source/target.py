@@ -7,24 +7,25 @@ Comes in: a module on the kern stage. Goes out: `KernelBinary`, whose binary is 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from mlir import ir
 
 from pykern.data.artifact import DeviceCode, Site
-from pykern.data.source import KernelSource
+from pykern.data.source import ArraySpec, KernelSource, ScalarSpec
 from pykern.dialect import attributes as kern
+from pykern.frontend.casts import mlir_type
 from pykern.lowering.gpu.grid import Grid
 from pykern.lowering.gpu.limits import bytes_left, shared_bytes
 from pykern.lowering.gpu.tapes import tape_use
 from pykern.lowering.gpu.target import KernelBinary, dynamic_arrays
 from pykern.lowering.record import PrintedLine, Record
-from pykern.lowering.source.argument_names import argument_names, known_values
+from pykern.lowering.source.argument_names import argument_names, known_values, named_leaves
 from pykern.lowering.source.c import C
 from pykern.lowering.source.comments import commented
 from pykern.lowering.source.cuda import Cuda, Hip
-from pykern.lowering.source.language import CALLED, Language, Memory, Word
+from pykern.lowering.source.language import CALLED, Head, Language, Memory, Word
 from pykern.lowering.source.msl import Metal
 from pykern.lowering.source.names import Names, UserNames
 from pykern.lowering.source.narrow_words import NarrowWords
@@ -39,9 +40,9 @@ from pykern.lowering.source.whole_launch import WholeLaunch
 from pykern.lowering.source.words import TypeWords
 from pykern.lowering.spirv.cut_loops import number_added_sites
 from pykern.passes import kernels
-from pykern.passes.kernel.launch_arguments import update_type
-from pykern.passes.kernels import body, named
+from pykern.passes.kernels import body, named, update_type
 from pykern.passes.registry import register
+from pykern.types import BY_NAME
 
 register(NarrowWords, TypeWords, WholeLaunch)
 
@@ -64,15 +65,42 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     flat = flattened(module, source, language, users, record)
     if not options.words:
         flat.arguments = without_known(flat.kernel, source, flat.arguments)
+        type_unused(flat, source, language)
     started = time.perf_counter()
     taken = Names(language.reserved | CALLED)
     symbol = taken.fresh(source.exported_name)
-    names = Given(symbol, flat.named(taken), taken, flat.items)
+    arguments = flat.named(taken)
+    unsigned = frozenset() if options.words else unsigned_arrays(source, language)
+    without_sign = {name for name, own in zip(arguments, flat.arguments, strict=False) if own in unsigned}
+    names = Given(symbol, arguments, taken, flat.items, without_sign)
     lines = printed(flat.kernel, users, language, names, source if options.comments else None)
     whole = [*((text, ()) for text in language.top([text for text, _ in lines])), *lines]
     record.add_lines("source", whole, started, name)
     text = "\n".join([*(text for text, _ in whole), ""])
     return binary_of(flat, source, text, symbol)
+
+
+def type_unused(flat: Flat, source: KernelSource, language: Language) -> None:
+    """Let numbers that the kernel does not use have the types that they were passed with, where the language has them.
+    In WGSL all words are of 32 bits, and not every device of OpenCL has doubles."""
+    given = {name: spec.dtype for name, spec in named_leaves(source) if isinstance(spec, ScalarSpec)}
+    for argument, name in zip(body(flat.kernel).arguments, flat.arguments, strict=False):
+        if name in given and not list(argument.uses):
+            kind = mlir_type(BY_NAME[given[name]])
+            is_float, has_type = isinstance(kind, ir.FloatType), str(kind) in language.types
+            if isinstance(language, Wgsl) or (isinstance(language, OpenClC) and str(kind) == "f64"):
+                has_type = False
+            if has_type or is_float:
+                argument.set_type(kind if has_type else ir.F32Type.get())
+    update_type(flat.kernel)
+
+
+def unsigned_arrays(source: KernelSource, language: Language) -> frozenset[str]:
+    """Arrays that callers have as arrays of unsigned integers, where the language says so."""
+    if not isinstance(language, C | Cuda | OpenClC):
+        return frozenset()
+    leaves = named_leaves(source)
+    return frozenset(name for name, s in leaves if isinstance(s, ArraySpec) and s.dtype.startswith("u"))
 
 
 @dataclass
@@ -148,12 +176,13 @@ def binary_of(
 @dataclass
 class Given:
     """Names that a kernel has in the text: its own, those of its arguments in order, the `taken` ones, and those of its
-    loops over work-items."""
+    loops over work-items. `unsigned` are arrays whose elements have no sign for who calls it."""
 
     symbol: str
     arguments: list[str]
     taken: Names
     items: tuple[str, ...] = ()
+    unsigned: Collection[str] = ()
 
 
 def printed(
@@ -171,7 +200,11 @@ def printed(
         if isinstance(argument.type, ir.MemRefType):
             given.append(
                 Memory(
-                    name, ir.MemRefType(argument.type).element_type, argument in written, argument in atomic
+                    name,
+                    ir.MemRefType(argument.type).element_type,
+                    argument in written,
+                    argument in atomic,
+                    unsigned=name in names.unsigned and argument not in atomic,
                 )
             )
         else:
@@ -181,9 +214,9 @@ def printed(
     whole = printer.lines if comments is None else commented(printer.lines, comments)
     texts = [f"{INDENT * line.depth}{line.text}" for line in whole]
     block = Grid(kernels.integers(kernel, kern.WORKGROUP) or (1,)).block
-    head, end = language.kernel(names.symbol, given, block, printer.shared, texts)
+    head = language.kernel(Head(names.symbol, given, block, printer.shared))
     inner = zip(texts, (line.locations for line in whole), strict=True)
-    return [*((text, ()) for text in head), *inner, *((text, ()) for text in end)]
+    return [*((text, ()) for text in head), *inner, ("}", ())]
 
 
 def without_known(kernel: ir.Operation, source: KernelSource, names: list[str]) -> list[str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from mlir import ir
 
 from pykern.lowering.source.expressions import ATOM, UNARY, Expression, binary, call
-from pykern.lowering.source.language import Language, Memory, Word
+from pykern.lowering.source.language import Head, Language, Memory, Word
 from pykern.lowering.source.options import SourceOptions
 from pykern.lowering.source.pairs import PAIR, pair_of
 from pykern.lowering.source.wgsl_functions import FUNCTIONS, add_function
@@ -276,28 +276,21 @@ class Wgsl(Language):
         """What a kernel may do with an array."""
         return "read_write" if memory.written or self.words else "read"
 
-    def kernel(
-        self,
-        name: str,
-        arguments: Sequence[Memory | Word],
-        block: tuple[int, ...],
-        shared: Sequence[str],
-        body: Sequence[str],
-    ) -> tuple[list[str], list[str]]:
-        memories = [each for each in arguments if isinstance(each, Memory)]
-        words = [each for each in arguments if isinstance(each, Word)]
+    def kernel(self, head: Head) -> list[str]:
+        memories, words = head.memories, head.words
         fields = [f"    {each.name}: {self.type(each.type)}," for each in words]
         fields += ["    zero: u32,"] if "words.zero" in "".join(self.helpers.values()) else []
-        head = ["struct Words {", *fields, "}", ""] if fields else []
+        lines = ["struct Words {", *fields, "}", ""] if fields else []
         for number, each in enumerate(memories):
             element = f"atomic<{self.type(each.element)}>" if each.atomic else self.type(each.element)
             access = self.access(each)
-            head.append(f"@group(0) @binding({number}) var<storage, {access}> {each.name}: array<{element}>;")
-        head += [f"@group(0) @binding({len(memories)}) var<uniform> words: Words;"] if fields else []
-        head += [*shared, "", f"@compute @workgroup_size({', '.join(map(str, block))})"]
+            lines.append(
+                f"@group(0) @binding({number}) var<storage, {access}> {each.name}: array<{element}>;"
+            )
+        lines += [f"@group(0) @binding({len(memories)}) var<uniform> words: Words;"] if fields else []
+        lines += [*head.shared, "", f"@compute @workgroup_size({', '.join(map(str, head.block))})"]
         ids = "@builtin(local_invocation_id) local_id: vec3<u32>, @builtin(workgroup_id) group_id: vec3<u32>"
-        head.append(f"fn {name}({ids}) {{")
-        return head, ["}"]
+        return [*lines, f"fn {head.name}({ids}) {{"]
 
     def top(self, lines: Sequence[str]) -> list[str]:
         return [*(["enable f16;", ""] if any("f16" in line for line in lines) else []), *self.helper_lines()]

@@ -14,8 +14,7 @@ from pykern.errors import TargetError
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.values import is_nested_in
-from pykern.passes.kernel.launch_arguments import update_type
-from pykern.passes.kernels import find, index_constant, named, replace
+from pykern.passes.kernels import find, index_constant, named, replace, update_type
 
 PRIVATE = "#gpu.address_space<private>"
 QUERIES = (".extent", ".work")

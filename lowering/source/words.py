@@ -15,8 +15,7 @@ from pykern.dialect import attributes as kern
 from pykern.lowering.gpu.grid import Grid
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.kernel.launch_arguments import update_type
-from pykern.passes.kernels import find, named, replace
+from pykern.passes.kernels import find, named, replace, update_type
 
 MOST = 1 << 30
 """Lengths, counts and places of elements are below this."""

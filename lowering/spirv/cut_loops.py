@@ -27,6 +27,7 @@ from pykern.dialect.memory import PrivateOp
 from pykern.dialect.reports import AssertOp, FailuresOp, SiteOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.constants import true
 from pykern.passes.kernel.counted_by_hand import as_while
 from pykern.passes.kernels import find, is_constant
 
@@ -92,7 +93,7 @@ def _watch(kernel: ir.Operation) -> None:
         end = loop.regions[0].blocks[0].operations
         condition = end[len(end) - 1].operation
         with ir.InsertionPoint(condition), loop.location:
-            left = scf.IfOp(arith.XOrIOp(condition.operands[0], _true()).result)
+            left = scf.IfOp(arith.XOrIOp(condition.operands[0], true()).result)
             with ir.InsertionPoint(left.then_block):
                 memref.StoreOp(_word(1), flags, [place])
                 scf.YieldOp([])
@@ -104,11 +105,6 @@ def _watch(kernel: ir.Operation) -> None:
 def _word(value: int) -> ir.Value:
     kind = ir.IntegerType.get_signless(32)
     return arith.ConstantOp(kind, ir.IntegerAttr.get(kind, value)).result
-
-
-def _true() -> ir.Value:
-    kind = ir.IntegerType.get_signless(1)
-    return arith.ConstantOp(kind, ir.IntegerAttr.get(kind, 1)).result
 
 
 def number_added_sites(module: ir.Module) -> tuple[Site, ...]:

@@ -17,8 +17,7 @@ from pykern.passes.framework import Pass
 from pykern.passes.ir.memory import Positions, root_of
 from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.ir.values import made_by
-from pykern.passes.kernels import argument_marks, body, identity, programs
-from pykern.passes.tensor.prepare_signature import integers
+from pykern.passes.kernels import body, identity, integers, programs, update_type
 
 
 @dataclass(frozen=True)
@@ -131,9 +130,7 @@ def _finish(function: ir.Operation, end: ir.Operation, placed: list[int]) -> Non
     with ir.InsertionPoint(end), end.location:
         ir.Operation.create("func.return")
     end.erase()
-    inputs = [a.type for a in body(function).arguments]
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
-    function.attributes["arg_attrs"] = ir.ArrayAttr.get(argument_marks(function))
+    update_type(function)
     if "res_attrs" in function.attributes:
         del function.attributes["res_attrs"]
     function.attributes[kern.RESULT_ARGUMENTS] = ir.DenseI64ArrayAttr.get(placed)

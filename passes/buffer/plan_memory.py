@@ -18,7 +18,7 @@ from pykern.passes.analysis.cost_model.caches import BUFFER_SPREAD_BYTES, LINE_B
 from pykern.passes.buffer.keep_in_place import escapes
 from pykern.passes.framework import Pass
 from pykern.passes.ir.memory import Positions, allocations, bytes_of
-from pykern.passes.kernels import argument_marks, body, index_constant, named, programs
+from pykern.passes.kernels import body, index_constant, named, programs, update_type
 from pykern.passes.remarks import remark
 
 
@@ -72,9 +72,7 @@ def _arrange(function: ir.Operation) -> None:
             view = memref.ViewOp(need.op.result.type, arena, index_constant(offset), []).result
         need.op.result.replace_all_uses_with(view)
         need.op.erase()
-    inputs = [a.type for a in block.arguments]
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
-    function.attributes["arg_attrs"] = ir.ArrayAttr.get(argument_marks(function))
+    update_type(function)
 
 
 def _check(alloc: ir.Operation) -> None:
@@ -107,8 +105,7 @@ def _plain_empty_arguments(function: ir.Operation) -> None:
                 for use in list(argument.uses):
                     use.owner.operation.erase()
                 argument.set_type(ir.MemRefType.get([1], kind.element_type))
-    inputs = [a.type for a in body(function).arguments]
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
+    update_type(function)
 
 
 def place(needs: list[_Need]) -> tuple[list[int], int]:

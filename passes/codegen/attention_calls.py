@@ -15,8 +15,8 @@ from mlir.dialects import arith
 from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import VerifyError
-from pykern.passes.codegen.cpu.loop_nest.emit import evaluate
 from pykern.passes.fusion.attention.mask import KeyOffsets, key_offsets
+from pykern.passes.ir.affine import evaluate
 from pykern.passes.ir.structured import loops_in
 from pykern.passes.kernels import identity, named, symbols
 

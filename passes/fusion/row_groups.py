@@ -23,7 +23,7 @@ class RowForms:
     pays where it goes over a row more than once."""
     column_sums: bool = True
     """Sums over rows, a value per column."""
-    pieces: bool = True
+    chunks: bool = True
     """Few rows, or rows longer than a cache, shared by parts of rows."""
     reshaped: bool = True
     """Rows and columns of one op may be other dimensions than those of the next one."""

@@ -14,7 +14,11 @@ from mlir import ir
 from pykern.passes.analysis.cost_model.caches import LONG_ROW_BYTES, MOST_ROW_BYTES
 from pykern.passes.analysis.cost_model.devices import PART_TERMS
 from pykern.passes.analysis.cost_model.lengths import FEWEST_COLUMNS
-from pykern.passes.analysis.cost_model.threads import FEWEST_LONG_ROWS, FEWEST_PIECES, SHARED_COLUMNS
+from pykern.passes.analysis.cost_model.threads import (
+    FEWEST_LONG_ROWS,
+    FEWEST_SHARED_ITERATIONS,
+    SHARED_COLUMNS,
+)
 from pykern.passes.analysis.rows import BufferKind, natural_rows
 from pykern.passes.fusion.legality import is_quiet
 from pykern.passes.fusion.row_groups import Group, RowForms, is_fill
@@ -41,7 +45,7 @@ def _groups_in(block: ir.Block, forms: RowForms) -> list[Group]:
     found: list[Group] = []
     taken: set[int] = set()
     # what goes row by row is not to be split up by who needs all of an array
-    for in_chunks in (False, True) if forms.pieces else (False,):
+    for in_chunks in (False, True) if forms.chunks else (False,):
         for place, op in enumerate(operations):
             shape = None if identity(op) in taken else natural_rows(op)
             if shape is None or not _is_long_enough(*shape, _width(op), in_chunks, forms):
@@ -57,11 +61,11 @@ def _groups_in(block: ir.Block, forms: RowForms) -> list[Group]:
 
 
 def _is_long_enough(rows: int, columns: int, width: int, in_chunks: bool, forms: RowForms) -> bool:
-    """Whether rows are enough, and long enough, for a loop over them, or to be shared in pieces."""
+    """Whether rows are enough, and long enough, for a loop over them, or to be shared in chunks."""
     if forms.is_device:
         return rows * 4 >= columns // PART_TERMS  # else too few groups
     row_bytes = columns * width
-    fewest = FEWEST_LONG_ROWS if row_bytes > LONG_ROW_BYTES else FEWEST_PIECES
+    fewest = FEWEST_LONG_ROWS if row_bytes > LONG_ROW_BYTES else FEWEST_SHARED_ITERATIONS
     row_by_row = rows >= fewest and columns >= FEWEST_COLUMNS and row_bytes <= MOST_ROW_BYTES
     return columns > SHARED_COLUMNS and not row_by_row if in_chunks else row_by_row
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Union
 
 from mlir import ir
-from mlir.dialects import memref
+from mlir.dialects import arith, memref
 
-from pykern.passes.kernels import index_arithmetic, index_constant
+from pykern.passes.ir.lengths import Number, as_value, plus, times
+from pykern.passes.kernels import index_constant
 
-Number = Union[int, ir.Value]
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
@@ -160,50 +159,18 @@ def _known(length: Number) -> int:
     return length
 
 
-# -- arithmetic that folds ------------------------------------------------------------------------
-
-
-def as_value(number: Number) -> ir.Value:
-    return index_constant(number) if isinstance(number, int) else number
-
-
-def plus(a: Number, b: Number) -> Number:
-    if isinstance(a, int) and isinstance(b, int):
-        return a + b
-    if isinstance(a, int) and a == 0:
-        return b
-    if isinstance(b, int) and b == 0:
-        return a
-    return index_arithmetic("addi", as_value(a), as_value(b))
-
-
-def minus(a: Number, b: Number) -> Number:
-    if isinstance(a, int) and isinstance(b, int):
-        return a - b
-    if isinstance(b, int) and b == 0:
-        return a
-    return index_arithmetic("subi", as_value(a), as_value(b))
-
-
-def times(a: Number, b: Number) -> Number:
-    if isinstance(a, int) and isinstance(b, int):
-        return a * b
-    if (isinstance(a, int) and a == 0) or (isinstance(b, int) and b == 0):
-        return 0
-    if isinstance(a, int) and a == 1:
-        return b
-    if isinstance(b, int) and b == 1:
-        return a
-    return index_arithmetic("muli", as_value(a), as_value(b))
-
-
-def least(a: Number, b: Number) -> Number:
-    if isinstance(a, int) and isinstance(b, int):
-        return min(a, b)
-    return index_arithmetic("minsi", as_value(a), as_value(b))
-
-
-def most(a: Number, b: Number) -> Number:
-    if isinstance(a, int) and isinstance(b, int):
-        return max(a, b)
-    return index_arithmetic("maxsi", as_value(a), as_value(b))
+def evaluate(expression: ir.AffineExpr, dimensions: dict[int, ir.Value]) -> ir.Value:
+    """An affine expression for values of the dimensions, as arithmetic."""
+    if isinstance(expression, ir.AffineDimExpr):
+        return dimensions[expression.position]
+    if isinstance(expression, ir.AffineConstantExpr):
+        return index_constant(expression.value)
+    binary = {
+        ir.AffineAddExpr: arith.AddIOp,
+        ir.AffineMulExpr: arith.MulIOp,
+        ir.AffineModExpr: arith.RemUIOp,
+        ir.AffineFloorDivExpr: arith.DivUIOp,
+    }
+    left = evaluate(expression.lhs, dimensions)
+    right = evaluate(expression.rhs, dimensions)
+    return binary[type(expression)](left, right).result

@@ -17,3 +17,9 @@ def constant(kind: ir.Type, value: float) -> ir.Value:
     if isinstance(kind, ir.VectorType):
         attribute = ir.DenseElementsAttr.get_splat(kind, attribute)
     return arith.ConstantOp(kind, attribute).result
+
+
+def true() -> ir.Value:
+    """The truth value that is true."""
+    kind = ir.IntegerType.get_signless(1)
+    return arith.ConstantOp(kind, ir.IntegerAttr.get(kind, 1)).result

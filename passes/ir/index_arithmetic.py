@@ -7,7 +7,7 @@ index can notice.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from mlir import ir
@@ -153,3 +153,19 @@ def _is_small(value: ir.Value) -> bool:
     return isinstance(value.type, ir.IndexType) or (
         op is not None and op.name in ("arith.index_cast", "arith.extsi", "arith.extui")
     )
+
+
+def row_major(size: Sequence[int], coordinates: Sequence[ir.Value]) -> ir.Value:
+    """The number of a cell of a box of known `size`, the last coordinate fastest."""
+    number = coordinates[0]
+    for width, coordinate in zip(size[1:], coordinates[1:], strict=True):
+        number = arith.AddIOp(arith.MulIOp(number, index_constant(width)).result, coordinate).result
+    return number
+
+
+def product(factors: Sequence[ir.Value]) -> ir.Value:
+    """The product of one index or more."""
+    found = factors[0]
+    for factor in factors[1:]:
+        found = arith.MulIOp(found, factor).result
+    return found

@@ -24,7 +24,18 @@ def unroll(loop: ir.Operation, count: int) -> None:
     )
 
 
-class Counted:
+class _Inside:
+    """`point` is where code is emitted inside of the `with`; the block ends behind it."""
+
+    point: ir.InsertionPoint
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            scf.YieldOp([])
+        self.point.__exit__(*error)
+
+
+class Counted(_Inside):
     """`with Counted(lower, upper, step) as i`: an scf.for whose body is what is emitted inside."""
 
     def __init__(self, lower: ir.Value, upper: ir.Value, step: int, alone: bool = False) -> None:
@@ -36,11 +47,6 @@ class Counted:
     def __enter__(self) -> ir.Value:
         self.point.__enter__()
         return self.loop.induction_variable
-
-    def __exit__(self, *error: object) -> None:
-        if error[0] is None:
-            scf.YieldOp([])
-        self.point.__exit__(*error)
 
 
 def over_cells(
@@ -58,7 +64,7 @@ def over_cells(
         over_cells(lengths[1:], innermost, [*at, index])
 
 
-class When:
+class When(_Inside):
     """`with When(condition)`: an scf.if around what is emitted inside."""
 
     def __init__(self, condition: ir.Value) -> None:
@@ -66,8 +72,3 @@ class When:
 
     def __enter__(self) -> None:
         self.point.__enter__()
-
-    def __exit__(self, *error: object) -> None:
-        if error[0] is None:
-            scf.YieldOp([])
-        self.point.__exit__(*error)

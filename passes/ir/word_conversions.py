@@ -11,9 +11,15 @@ def to_word(value: ir.Value) -> ir.Value:
     kind = value.type
     if isinstance(kind, ir.IndexType):
         return arith.IndexCastOp(_i64(), value).result
-    if isinstance(kind, ir.FloatType):
-        value = arith.BitcastOp(ir.IntegerType.get_signless(kind.width), value).result
+    value = as_bits(value)
     return value if value.type == _i64() else arith.ExtUIOp(_i64(), value).result
+
+
+def as_bits(value: ir.Value) -> ir.Value:
+    """A float as the integer of its bits; an integer as it is."""
+    if not isinstance(value.type, ir.FloatType):
+        return value
+    return arith.BitcastOp(ir.IntegerType.get_signless(value.type.width), value).result
 
 
 def from_word(word: ir.Value, kind: ir.Type) -> ir.Value:

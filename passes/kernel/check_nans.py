@@ -12,6 +12,7 @@ from pykern.dialect.index_space import GlobalIdOp
 from pykern.dialect.reports import ReportNanOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.constants import true
 from pykern.passes.kernels import find
 
 DIALECTS = ("arith.", "math.", "func.call", "kern.")
@@ -62,7 +63,7 @@ def _check(op: ir.Operation, rank: int) -> None:
     with ir.InsertionPoint(following[following.index(op) + 1]), op.location:
         made = _is_nan(op.results[0])
         for value in _floats(op):
-            made = arith.AndIOp(made, arith.XOrIOp(_is_nan(value), _true()).result).result
+            made = arith.AndIOp(made, arith.XOrIOp(_is_nan(value), true()).result).result
         branch = scf.IfOp(made)
         with ir.InsertionPoint(branch.then_block):
             items = [GlobalIdOp.create(d) for d in range(rank)]
@@ -80,8 +81,3 @@ def _bits(value: ir.Value) -> ir.Value:
     if value.type.width < wide.width:
         value = arith.ExtFOp(wide, value).result
     return arith.BitcastOp(ir.IntegerType.get_signless(64), value).result
-
-
-def _true() -> ir.Value:
-    kind = ir.IntegerType.get_signless(1)
-    return arith.ConstantOp(kind, ir.IntegerAttr.get(kind, 1)).result

@@ -22,6 +22,7 @@ from pykern.passes.ir.floor_division import FloorDivision, floor_divisions
 from pykern.passes.ir.index_arithmetic import hoist
 from pykern.passes.ir.loops import leave_alone
 from pykern.passes.ir.values import has_uses, is_inside, made_by, parent_of
+from pykern.passes.kernel.both_ends import run_at_both_ends
 from pykern.passes.kernels import find, index_arithmetic, index_constant, is_constant
 from pykern.passes.remarks import remark
 
@@ -85,28 +86,21 @@ class Delinearise(Pass):
         remark(loop, "flat index: a loop over short rows and one over their columns, without divisions")
         with ir.InsertionPoint(loop), loop.location:
             rim = loop.clone().operation
-            zero, one, two = map(index_constant, (0, 1, 2))
+            zero, one = map(index_constant, (0, 1))
             before = arith.AddIOp(lower, arith.SubIOp(divisor, one).result).result
             first = arith.MinSIOp(
                 arith.MulIOp(arith.DivUIOp(before, divisor).result, divisor).result, upper
             ).result
             whole = arith.MulIOp(arith.DivUIOp(upper, divisor).result, divisor).result
             last = arith.MaxSIOp(whole, first).result
-            rims = scf.ForOp(zero, two, one)
-            with ir.InsertionPoint(rims.body):
-                is_first = arith.CmpIOp(arith.CmpIPredicate.eq, rims.induction_variable, zero).result
-                begin = arith.SelectOp(is_first, lower, last).result
-                end = arith.SelectOp(is_first, first, upper).result
-                terminator = scf.YieldOp([]).operation
+            rims = run_at_both_ends(rim, (lower, first), (last, upper))
             rows = scf.ForOp(arith.DivUIOp(first, divisor).result, arith.DivUIOp(last, divisor).result, one)
             with ir.InsertionPoint(rows.body):
                 start = arith.MulIOp(rows.induction_variable, divisor).result
                 place = scf.YieldOp([]).operation
-        rim.move_before(terminator)
-        rim.operands[0], rim.operands[1] = begin, end
         del rim.attributes[kern.ITEMS]
         leave_alone(rim)
-        leave_alone(rims.operation)
+        leave_alone(rims)
         loop.move_before(place)
         loop.operands[0], loop.operands[1] = zero, divisor
         _use_both(loop, rows.induction_variable, start, divisor)

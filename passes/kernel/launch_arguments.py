@@ -14,6 +14,7 @@ from mlir.dialects import arith
 
 from pykern.dialect import attributes as kern
 from pykern.passes import kernels
+from pykern.passes.kernels import update_type
 
 
 @dataclass
@@ -60,11 +61,3 @@ def add_launch_arguments(kernel: ir.Operation) -> LaunchArguments:
 
 def _argument(block: ir.Block, kernel: ir.Operation) -> ir.Value:
     return block.add_argument(ir.IndexType.get(), kernel.location)
-
-
-def update_type(kernel: ir.Operation) -> None:
-    """Make the function's type that of its entry block."""
-    inputs = [a.type for a in kernels.body(kernel).arguments]
-    if "arg_attrs" in kernel.attributes:
-        kernel.attributes["arg_attrs"] = ir.ArrayAttr.get(kernels.argument_marks(kernel))
-    kernel.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))

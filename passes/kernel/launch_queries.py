@@ -19,6 +19,7 @@ from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import BOUND_DEPTH
 from pykern.passes.analysis.cost_model.operations import ASSUMED_TRIPS, MOST_NEST_WORK
 from pykern.passes.ir.clone import remake
+from pykern.passes.ir.index_arithmetic import product
 from pykern.passes.ir.values import defining
 from pykern.passes.kernel.launch_arguments import LaunchArguments
 from pykern.passes.kernels import index_constant
@@ -40,7 +41,7 @@ class Cost:
         elif other.varying:
             self.varying.append(_limited(times, other.value()))
         else:
-            self.varying.append(_product(times, other.value()))
+            self.varying.append(product((times, other.value())))
 
     def value(self) -> ir.Value:
         total = index_constant(self.fixed)
@@ -60,7 +61,7 @@ def add_extent(module: ir.Module, kernel: ir.Operation, size: tuple[int, ...] | 
                 result = arith.SelectOp(empty, index_constant(0), result).result
         else:
             sizes = map(index_constant, size)
-            result = _product(*map(_ceil_divided, counts, sizes))
+            result = product(list(map(_ceil_divided, counts, sizes)))
         func.ReturnOp([result])
 
 
@@ -69,7 +70,7 @@ def add_work(module: ir.Module, kernel: ir.Operation) -> None:
     block, counts = _query(module, kernel, "work")
     with ir.InsertionPoint(block), kernel.location:
         writer = _Bounds(kernel, block, counts)
-        func.ReturnOp([_product(*counts, writer.cost(kernels.body(kernel)).value())])
+        func.ReturnOp([product((*counts, writer.cost(kernels.body(kernel)).value()))])
     if writer.assumes:
         kernel.attributes[kern.ENDLESS] = ir.UnitAttr.get()
 
@@ -190,15 +191,8 @@ def _ceil_divided(value: ir.Value, by: ir.Value) -> ir.Value:
     return arith.CeilDivUIOp(value, by).result
 
 
-def _product(*factors: ir.Value) -> ir.Value:
-    result = factors[0]
-    for factor in factors[1:]:
-        result = arith.MulIOp(result, factor).result
-    return result
-
-
 def _limited(a: ir.Value, b: ir.Value) -> ir.Value:
     """The product, and `MOST_NEST_WORK` where it is more."""
     most = index_constant(MOST_NEST_WORK)
     least = [arith.MinUIOp(factor, most).result for factor in (a, b)]
-    return arith.MinUIOp(_product(*least), most).result
+    return arith.MinUIOp(product(least), most).result

@@ -21,9 +21,11 @@ from pykern.passes.analysis.cost_model.memory import OWN_SUM_CELLS
 from pykern.passes.analysis.cost_model.operations import OWN_SUM_ITEMS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import is_speculatable
+from pykern.passes.ir.index_arithmetic import product
 from pykern.passes.ir.loops import over_cells
 from pykern.passes.ir.reduction import neutral
 from pykern.passes.ir.values import defining, has_uses, is_inside
+from pykern.passes.ir.word_conversions import as_bits
 from pykern.passes.kernels import find, index_constant, named
 from pykern.passes.remarks import remark
 
@@ -77,10 +79,10 @@ class PrivatiseReductions(Pass):
     def _is_worth_it(self, loop: ir.Operation, addition: ir.Operation, arrays: list[ir.Value]) -> ir.Value:
         cells = index_constant(0)
         for array in arrays:
-            cells = arith.AddIOp(cells, _product(_lengths(array))).result
+            cells = arith.AddIOp(cells, product(_lengths(array))).result
         few = arith.CmpIOp(arith.CmpIPredicate.sle, cells, index_constant(self.most)).result
         needed = arith.MulIOp(cells, index_constant(self.each)).result
-        enough = arith.CmpIOp(arith.CmpIPredicate.sle, needed, _product(_trips(loop, addition))).result
+        enough = arith.CmpIOp(arith.CmpIPredicate.sle, needed, product(_trips(loop, addition))).result
         return arith.AndIOp(few, enough).result
 
 
@@ -157,13 +159,6 @@ def _at(value: ir.Value, known: dict[ir.Value, ir.Value], loop: ir.Operation) ->
     return copy.operation.results[0]
 
 
-def _product(factors: list[ir.Value]) -> ir.Value:
-    found = factors[0]
-    for factor in factors[1:]:
-        found = arith.MulIOp(found, factor).result
-    return found
-
-
 def _on_private_arrays(loop: ir.Operation, arrays: list[ir.Value]) -> None:
     """Clone the loop at the insertion point, over private arrays, and add these to the arguments behind it."""
     private = {array: _zeroed(array) for array in arrays}
@@ -189,14 +184,8 @@ def _add(sums: ir.Value, array: ir.Value, at: list[ir.Value]) -> None:
     """Add the private `sums` to `array` at one cell, unless nothing was added to that cell."""
     value = memref.LoadOp(sums, at).result
     branch = scf.IfOp(
-        arith.CmpIOp(arith.CmpIPredicate.ne, _bits(value), _bits(neutral("add", value.type))).result
+        arith.CmpIOp(arith.CmpIPredicate.ne, as_bits(value), as_bits(neutral("add", value.type))).result
     )
     with ir.InsertionPoint(branch.then_block):
         AtomicRmwOp.create("add", value, array, at)
         scf.YieldOp([])
-
-
-def _bits(value: ir.Value) -> ir.Value:
-    if not isinstance(value.type, ir.FloatType):
-        return value
-    return arith.BitcastOp(ir.IntegerType.get_signless(value.type.width), value).result

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import arith, scf
+from mlir.dialects import arith
 
 from pykern.dialect import attributes as kern
 from pykern.passes import kernels
@@ -21,8 +21,9 @@ from pykern.passes.ir.effects import erase_dead
 from pykern.passes.ir.index_arithmetic import materialise
 from pykern.passes.ir.loops import leave_alone
 from pykern.passes.ir.values import is_nested_in, made_by
+from pykern.passes.kernel.both_ends import run_at_both_ends
 from pykern.passes.kernel.edges import HalfLine, edges_of
-from pykern.passes.kernels import find, index_constant
+from pykern.passes.kernels import find
 from pykern.passes.remarks import remark
 
 
@@ -106,19 +107,11 @@ def _split(loop: ir.Operation, rim: ir.Operation, lines: list[HalfLine]) -> None
                 last = arith.MinSIOp(last, bound).result
         first = arith.MinSIOp(first, upper).result
         last = arith.MaxSIOp(first, last).result
-        zero, one, two = map(index_constant, (0, 1, 2))
-        rims = scf.ForOp(zero, two, one)
-        with ir.InsertionPoint(rims.body):
-            is_first = arith.CmpIOp(arith.CmpIPredicate.eq, rims.induction_variable, zero).result
-            begin = arith.SelectOp(is_first, lower, last).result
-            end = arith.SelectOp(is_first, first, upper).result
-            terminator = scf.YieldOp([]).operation
-    rim.move_before(terminator)
-    rim.operands[0], rim.operands[1] = begin, end
+        rims = run_at_both_ends(rim, (lower, first), (last, upper))
     loop.operands[0], loop.operands[1] = first, last
     for op in (rim, *find(rim, lambda op: kern.ITEMS in op.attributes)):
         if kern.ITEMS in op.attributes:
             del op.attributes[kern.ITEMS]
-    leave_alone(rims.operation)
+    leave_alone(rims)
     if all(line.is_short for line in lines):
         leave_alone(rim)

@@ -13,8 +13,7 @@ from pykern.dialect.diagnostics import span_of
 from pykern.errors import NotRaisable
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.kernel.launch_arguments import update_type
-from pykern.passes.kernels import body, find, index_constant
+from pykern.passes.kernels import body, find, index_constant, update_type
 from pykern.passes.raise_to_linalg.builder import Builder
 from pykern.passes.raise_to_linalg.independence import ArrayAccess, Proof, accesses, conflicts
 from pykern.passes.raise_to_linalg.program import Bind, Program, written

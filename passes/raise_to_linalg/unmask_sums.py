@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import tensor
 
 from pykern.passes.analysis.masks import dimensions_of, inequalities, mark_needed
 from pykern.passes.framework import Pass
 from pykern.passes.ir.affine import Sum
+from pykern.passes.ir.lengths import empty_like
 from pykern.passes.ir.structured import generic, indexing_maps, reduction_loops
 from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import body, named
-from pykern.passes.raise_to_linalg.evaluation import index_number
 
 
 @dataclass(frozen=True)
@@ -116,15 +115,9 @@ def _chosen(op: ir.Operation, mask: ir.Value, value: ir.Value, start: ir.Value) 
     kind = ir.RankedTensorType(value.type)
     places = {e.position: n for n, e in enumerate(ir.AffineDimExpr(e) for e in out.results)}
     identity = ir.AffineMap.get_identity(kind.rank)
-    dynamic = ir.ShapedType.get_dynamic_size()
-    lengths = [
-        tensor.DimOp(value, index_number(n)).result if length == dynamic else length
-        for n, length in enumerate(kind.shape)
-    ]
-    empty = tensor.EmptyOp(lengths, kind.element_type).result
     fill = made_by(start, "linalg.fill")
     read = [value] if fill is not None else [value, start]
-    made = generic(read, [empty], [identity] * (len(read) + 1), [False] * kind.rank)
+    made = generic(read, [empty_like(value)], [identity] * (len(read) + 1), [False] * kind.rank)
     block = body(made)
     with ir.InsertionPoint(block):
         truth = _copied(mask, places)

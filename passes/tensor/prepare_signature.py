@@ -9,10 +9,9 @@ from mlir import ir
 from mlir.dialects import arith, tensor
 
 from pykern.dialect import attributes as kern
-from pykern.dialect.attribute_forms import integers_of
 from pykern.errors import TargetError
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import argument_marks, body, named, programs, replace
+from pykern.passes.kernels import argument_marks, body, integers, named, programs, replace
 
 SYMBOL_PREFIX = "program."
 """Programs get names that no library function has: a user may well call one `exp`."""
@@ -81,10 +80,3 @@ def _pair(function: ir.Operation) -> None:
             attributes["bufferization.writable"] = ir.BoolAttr.get(n in writable)
         marks.append(ir.DictAttr.get(attributes))
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)
-
-
-def integers(function: ir.Operation, name: str) -> tuple[int, ...] | None:
-    """An attribute that is an array of integers, in either of MLIR's two forms."""
-    if name not in function.attributes:
-        return None
-    return integers_of(function.attributes[name])

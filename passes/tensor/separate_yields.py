@@ -13,7 +13,7 @@ from pykern.passes.ir.memory import TENSOR_RESHAPES
 from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import named
 
-MEETINGS = ("scf.for", "scf.while", "scf.if", "arith.select")
+CHOOSING_OPS = ("scf.for", "scf.while", "scf.if", "arith.select")
 """Ops whose results are one of several tensors."""
 
 _VIEWS = (*TENSOR_RESHAPES, "tensor.cast", "tensor.extract_slice")
@@ -34,10 +34,10 @@ class SeparateYields(Pass):
     """
 
     name: ClassVar[str] = "kern-separate-yields"
-    looks_for: ClassVar[tuple[str, ...]] = (*MEETINGS, "func.call")
+    looks_for: ClassVar[tuple[str, ...]] = (*CHOOSING_OPS, "func.call")
 
     def run(self, module: ir.Module) -> None:
-        for op in named(module.operation, *MEETINGS, "scf.yield", "scf.condition", "func.call"):
+        for op in named(module.operation, *CHOOSING_OPS, "scf.yield", "scf.condition", "func.call"):
             if op.name == "func.call" and not _writes(module, op):
                 continue
             seen: set[ir.Value] = set()

@@ -44,13 +44,13 @@ class Ahead:
                 first.append(access)
         if find(loop, lambda op: op.name in ELEMENTARY):
             return first
-        again = [access for access in first if _is_read_again(access, accesses)]
-        if len(again) > 1 and sum(map(_row_bytes, again)) >= self.first_cache * 3 // 4:
-            return [access for access in first if access not in again]
+        reused = [access for access in first if _is_reused(access, accesses)]
+        if len(reused) > 1 and sum(map(_row_bytes, reused)) >= self.first_cache * 3 // 4:
+            return [access for access in first if access not in reused]
         return [a for a in first if sum(o.memory == a.memory for o in first) > 1]
 
 
-def _is_read_again(access: LoopAccess, accesses: LoopAccesses) -> bool:
+def _is_reused(access: LoopAccess, accesses: LoopAccesses) -> bool:
     """Whether it is the same row for all rows of the result."""
     return len(access.indices) == 1 and all(len(store.indices) > 1 for store in accesses.streamed)
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith
 
-from pykern.passes.ir.affine import DYNAMIC, Number
+from pykern.passes.ir.affine import DYNAMIC
 from pykern.passes.ir.clone import remake
+from pykern.passes.ir.lengths import Number
 from pykern.passes.ir.values import has_uses, made_by
 from pykern.passes.kernels import MEMORY_OPERAND, index_constant, named, replace
 

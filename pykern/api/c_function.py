@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 from pykern.api.cuda_function import parsed
 from pykern.api.function import Function
@@ -187,10 +187,23 @@ class CFunction:
 _kept: list[ctypes.c_char_p] = []
 
 
-def cfunc(function: Any, signature: str) -> CFunction:
-    """Machine code of a `@pk.func`, or of a plain function, for callers in C: ``pk.cfunc(f, "f64(f64)")``.
+@overload
+def cfunc(function: str) -> Callable[[Any], CFunction]: ...
+@overload
+def cfunc(function: Any, signature: str) -> CFunction: ...
+def cfunc(function: Any, signature: str | None = None) -> Any:
+    """Machine code of a `@pk.func`, or of a plain function, for callers in C: ``pk.cfunc(f, "f64(f64)")``, or the
+    decorator ``@pk.cfunc("f64(f64)")``.
 
     The `signature` is result and parameters: types of the language but f16, bf16 and fp8; ``f64[:]`` for a dense array,
     which comes as pointer and length. The function is compiled at once; what its names mean is taken then.
     """
+    if isinstance(function, str) and signature is None:
+        decorated = signature_of(function)
+        return lambda given: CFunction(given, decorated)
+    if not isinstance(signature, str):
+        raise KernelTypeError(
+            "`pk.cfunc` takes a function and its signature",
+            hint='write pk.cfunc(f, "f64(f64)"), or @pk.cfunc("f64(f64)") above the function',
+        )
     return CFunction(function, signature_of(signature))

@@ -15,16 +15,17 @@ from pykern.arrays import dlpack
 from pykern.arrays.copying import copyto, moved, to_host
 from pykern.arrays.view import ArrayView
 from pykern.data.synthetic_frame import at_users_line
+from pykern.errors import KernelTypeError
 from pykern.runtime import registry
-from pykern.runtime.cpu_table import tell_type
+from pykern.runtime.cpu_table import publish_type
 from pykern.runtime.devices import checked
 
 
 class Array(ArrayView):
     """An array on a device: ``shape``, ``strides`` and ``offset`` in bytes, ``dtype`` of NumPy.
 
-    It has no arithmetic: kernels and array programs have. Where the host reaches the memory (``cpu``)
-    NumPy sees it without a copy.
+    It has no arithmetic and compares no elements: kernels and array programs do. Where the host reaches the memory
+    (``cpu``) NumPy sees it without a copy.
     """
 
     __slots__ = ()
@@ -32,6 +33,20 @@ class Array(ArrayView):
     def __setitem__(self, index: Any, value: Any) -> None:
         """Copy `value` (an array or a number) into a part, broadcast as NumPy does."""
         copyto(self[index], value)
+
+    def __eq__(self, other: object) -> bool:
+        """Refused but for the array itself, and False for what is no array: elements are compared by programs, and on
+        the host."""
+        if other is self:
+            return True
+        if not hasattr(other, "__array__") and not isinstance(other, (int, float, complex)):
+            return NotImplemented
+        raise KernelTypeError(
+            f"{self!r} has no arithmetic: `==` and `!=` do not compare elements",
+            hint="write x is y, np.array_equal(x.numpy(), y), or x == y in a `@pk.jit` program",
+        )
+
+    __hash__ = object.__hash__
 
     # -- copies ------------------------------------------------------------------------------------
 
@@ -119,4 +134,4 @@ class Array(ArrayView):
         }
 
 
-tell_type("array", Array)
+publish_type("array", Array)

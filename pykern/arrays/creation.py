@@ -21,9 +21,9 @@ from pykern.arrays.view import dense_strides
 from pykern.data.synthetic_frame import at_users_line
 from pykern.errors import ARGUMENT_TYPE, KernelTypeError, LaunchError
 from pykern.runtime import registry
+from pykern.runtime.caching_allocator import caching_allocator
 from pykern.runtime.devices import checked, chosen_device, current_device
 from pykern.runtime.driver import Memory
-from pykern.runtime.kept_memory import kept_memory
 from pykern.runtime.pool import MemoryStats
 from pykern.runtime.written import Borrowed
 from pykern.types import from_numpy, numpy_dtype
@@ -155,9 +155,9 @@ def pinned(shape: Any, dtype: Any = np.float64, device: Any = None) -> np.ndarra
 @at_users_line
 def memory_stats(device: Any = None) -> MemoryStats:
     """What a device's memory is used for, in bytes. On ``cpu`` also NumPy arrays from 1 MiB on that programs and
-    `pk.empty` made, and scratch: `pykern.runtime.kept_memory`."""
+    `pk.empty` made, and scratch: `pykern.runtime.caching_allocator`."""
     pool = registry.opened(current_device(device)).pool
-    return pool.stats() if pool.device != "cpu" else pool.stats() + kept_memory.stats()
+    return pool.stats() if pool.device != "cpu" else pool.stats() + caching_allocator.stats()
 
 
 @at_users_line
@@ -166,7 +166,7 @@ def empty_cache(device: Any = None) -> None:
     pool = registry.opened(current_device(device)).pool
     pool.empty()
     if pool.device == "cpu":
-        kept_memory.empty()
+        caching_allocator.empty()
 
 
 def _of_numpy(x: np.ndarray) -> Array:

@@ -59,14 +59,14 @@ def benchmark(
 ) -> Any:
     """Time `fn(*inputs)`: `warmup` calls, then `repeat` timed ones; gives a `BenchmarkResult`, times in seconds.
 
-    `fn` may be a dict of functions by name, or a list of them: they take turns on the same inputs, and their results
-    must agree (else `Disagreement`, an `AssertionError`). Results are what a function returns or, where it
-    returns none, the inputs it changes. `tolerance` is relative; without one it is the square root of the
+    `fn` may be a dict of functions by name, or a list of them: they are called alternately on the same inputs, and
+    their results must agree (else `Disagreement`, an `AssertionError`). Results are what a function returns or, where
+    it returns none, the inputs it changes. `tolerance` is relative; without one it is the square root of the
     coarsest type's epsilon. The comparison makes the first warm-up call of each, on copies.
 
     `inputs` is a tuple or a list of arguments, a dict of keyword arguments, or one array. `keywords` go
-    to each call as well (``keywords={"ndrange": n}`` for a kernel). `calls` in a row make one turn, for what takes
-    less than some microseconds. `cold=True` empties the caches before each turn. `bytes` and `flops` of a call add
+    to each call as well (``keywords={"ndrange": n}`` for a kernel). `calls` in a row make one round, for what takes
+    less than some microseconds. `cold=True` empties the caches before each round. `bytes` and `flops` of a call add
     rates. Where the inputs live on a device, its own events take the time; on the host a call's results are waited for.
 
     Without `fn` and with ``x="n", values=[...], lines={"pykern": f, "numpy": g}``, a decorator of a function that makes

@@ -1,4 +1,4 @@
-"""One case measured: contenders made, checked, timed by turns.
+"""One case measured: contenders made, checked, timed alternately.
 
 Comes in: a `Case`, peers. Goes out: records and what is missing. It runs in a process that is bound to its threads.
 """
@@ -15,10 +15,10 @@ import numpy as np
 from pykern.benchmarking import facts
 from pykern.benchmarking.agreement import difference, values_of
 from pykern.benchmarking.clock import finish
+from pykern.benchmarking.interleaved import Effort, within
 from pykern.benchmarking.limits import Limits
 from pykern.benchmarking.records import SCHEMA, Record, rates, times
 from pykern.benchmarking.samples import Samples
-from pykern.benchmarking.turns import Effort, within
 from pykern.benchmarking.workload import Case, Contender, sources_of
 
 OURS = "pykern"

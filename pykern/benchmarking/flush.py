@@ -1,4 +1,4 @@
-"""Emptying caches between turns: for times of data that comes from memory.
+"""Emptying caches between rounds: for times of data that comes from memory.
 
 Comes in: the inputs of a benchmark. Goes out: a function that fills the caches of their device with something else.
 """

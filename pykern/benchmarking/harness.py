@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pykern.benchmarking import records, threads
+from pykern.benchmarking.interleaved import Effort
 from pykern.benchmarking.processes import ChildFailed, messages
 from pykern.benchmarking.progress import Progress
 from pykern.benchmarking.records import Record
 from pykern.benchmarking.scoreboard import scoreboard
 from pykern.benchmarking.terminal import style_of
-from pykern.benchmarking.turns import Effort
 from pykern.benchmarking.workload import Case, Peer, Workload
 from pykern.environment.installation import no_plots
 
@@ -86,7 +86,7 @@ class Suite:
         )
         parser.add_argument("--csv", metavar="FILE")
         parser.add_argument("--html", metavar="FILE")
-        parser.add_argument("--quick", action="store_true", help="few turns: a try, no figures to quote")
+        parser.add_argument("--quick", action="store_true", help="few rounds: a try, no figures to quote")
         parser.add_argument("--no-plots", action="store_true")
         chosen = parser.parse_args(arguments)
         try:
@@ -128,7 +128,7 @@ class Suite:
     def _child_failed(
         self, job: dict[str, Any], cache: str, run: Run, progress: Progress, path: str
     ) -> tuple[str, str, ChildFailed] | None:
-        """Measure what is not done. Where the process fails: the workload and whose turn it was.
+        """Measure what is not done. Where the process fails: the workload and whose round it was.
 
         Peers may end the process; the next one goes on without them.
         """
@@ -214,7 +214,7 @@ class Suite:
         return 0
 
     def effort_for(self, count: int, quick: bool) -> Effort:
-        """Every turn waits until the threads of the others sleep, JAX's pool included, which is there with one too."""
+        """Every round waits until the threads of the others sleep, JAX's pool included, which is there with one too."""
         e = self.effort
         if quick:
             return Effort(2, 0.05, 0.001, LONGEST_REST)

@@ -56,16 +56,16 @@ def multiply_add(x, factor, steps):
 
 
 @functools.cache
-def measured(device: str = "cpu", dtype: str = "float32", turns: int = 7) -> Limits:
+def measured(device: str = "cpu", dtype: str = "float32", repeat: int = 7) -> Limits:
     """The limits of a device for one type of float, with the threads that are set now."""
     n = min(4 * max(cache_bytes(), 16 << 20), memory_bytes() // 16) // 4
     source, to = (_array(np.ones(n, np.float32), device) for _ in range(2))
     moved = 2 * n * 4
-    copying = _least(lambda: copy(to, source, ndrange=n), source, turns)
+    copying = _least(lambda: copy(to, source, ndrange=n), source, repeat)
     items = 1 << 15
     x = _array(np.ones(items, dtype), device)
     factor = np.dtype(dtype).type(0.5)
-    computing = _least(lambda: multiply_add(x, factor, STEPS, ndrange=items), x, turns)
+    computing = _least(lambda: multiply_add(x, factor, STEPS, ndrange=items), x, repeat)
     flops = items * STEPS * CHAINS * 2
     return Limits(moved / copying / 1e9, flops / computing / 1e9)
 
@@ -74,9 +74,9 @@ def _array(values: np.ndarray, device: str):
     return values if device == "cpu" else pk.array(values, device=device)
 
 
-def _least(function, array, turns: int) -> float:
+def _least(function, array, repeat: int) -> float:
     """Seconds of the quickest call: a limit is what can be had."""
     clock = clock_for([array])
     for _ in range(2):
         clock.time(function, 1)
-    return min(clock.time(function, 1) for _ in range(turns))
+    return min(clock.time(function, 1) for _ in range(repeat))

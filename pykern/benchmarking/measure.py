@@ -1,6 +1,6 @@
-"""Times of functions that take turns on the same inputs.
+"""Times of functions that are called alternately on the same inputs.
 
-Comes in: functions, inputs, how often. Goes out: a `BenchmarkResult`. Read next: `turns`, `clock`.
+Comes in: functions, inputs, how often. Goes out: a `BenchmarkResult`. Read next: `interleaved`, `clock`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from pykern.benchmarking import agreement
 from pykern.benchmarking.clock import clock_for
 from pykern.benchmarking.flush import flusher
+from pykern.benchmarking.interleaved import interleaved
 from pykern.benchmarking.result import BenchmarkResult
-from pykern.benchmarking.turns import by_turns
 from pykern.errors import KernelTypeError, LaunchError
 
 Functions = Callable | Mapping[str, Callable] | Sequence[Callable]
@@ -35,7 +35,7 @@ def measure(
     bytes: int = 0,
     flops: int = 0,
 ) -> BenchmarkResult:
-    """Time functions on inputs, by turns."""
+    """Time functions on inputs, alternately."""
     functions = named(fn)
     arguments, given = arguments_of(inputs, keywords)
     for name, count, least in (("warmup", warmup, 0), ("repeat", repeat, 1), ("calls", calls, 1)):
@@ -50,7 +50,7 @@ def measure(
     clock = clock_for([*arguments, *given.values()])
     before = flusher([*arguments, *given.values()]) if cold else None
     left = warmup - 1 if compares and warmup else warmup
-    samples = by_turns(ready, left, int(repeat), clock, calls, before)
+    samples = interleaved(ready, left, int(repeat), clock, calls, before)
     return BenchmarkResult(samples, clock.name, compares, warmup, bytes, flops)
 
 

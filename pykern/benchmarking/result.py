@@ -15,7 +15,7 @@ from pykern.benchmarking.terminal import Style, bar, table
 
 @dataclass(frozen=True)
 class BenchmarkResult:
-    """Times of implementations that were measured by turns.
+    """Times of implementations that were measured alternately.
 
     `lines` has the `Samples` of each by name, in the order given; `result["name"]` is one of them. `min`, `median`,
     `p10` and `p90` are seconds of the first. `clock` says what took the time, `checked` whether results were compared.
@@ -130,6 +130,8 @@ class BenchmarkResult:
         return [*cells, f"{self.speedups[name]:.2f}"] if len(self.lines) > 1 else cells
 
     def _told(self) -> str:
-        turns = len(next(iter(self.lines.values())))
+        rounds = len(next(iter(self.lines.values())))
         agree = ", results agree" if self.checked else ""
-        return f"{turns} turns after {self.warmup} calls to warm up, by the clock of the {self.clock}{agree}"
+        return (
+            f"{rounds} rounds after {self.warmup} calls to warm up, by the clock of the {self.clock}{agree}"
+        )

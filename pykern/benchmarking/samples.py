@@ -1,6 +1,6 @@
 """Times of one function, and their spread.
 
-Comes in: seconds, one a turn. Goes out: `Samples`, and lengths of time as people read them.
+Comes in: seconds, one a round. Goes out: `Samples`, and lengths of time as people read them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Samples:
-    """Seconds of one function's turns, in the order they were taken."""
+    """Seconds of one function's rounds, in the order they were taken."""
 
     seconds: tuple[float, ...]
 
@@ -24,16 +24,16 @@ class Samples:
 
     @property
     def p10(self) -> float:
-        """A tenth of the turns took no longer."""
+        """A tenth of the rounds took no longer."""
         return self.quantile(0.1)
 
     @property
     def p90(self) -> float:
-        """A tenth of the turns took longer."""
+        """A tenth of the rounds took longer."""
         return self.quantile(0.9)
 
     def quantile(self, share: float) -> float:
-        """The time that `share` of the turns do not exceed, interpolated as NumPy does."""
+        """The time that `share` of the rounds do not exceed, interpolated as NumPy does."""
         ordered = sorted(self.seconds)
         place = share * (len(ordered) - 1)
         low = int(place)
@@ -47,9 +47,7 @@ class Samples:
         return f"<pykern.Samples {self}>"
 
     def __str__(self) -> str:
-        return (
-            f"{duration(self.median)} (p10 {duration(self.p10)}, p90 {duration(self.p90)}, {len(self)} turns)"
-        )
+        return f"{duration(self.median)} (p10 {duration(self.p10)}, p90 {duration(self.p90)}, {len(self)} rounds)"
 
 
 def duration(seconds: float) -> str:

@@ -90,11 +90,11 @@ def run(
             say(f"{sweep.name} {sweep.x}={value}")
             inputs = sweep(value)
             if value == sweep.values[0]:
-                warm |= _again(sweep, inputs, cold)
+                warm |= _warm_first_calls(sweep, inputs, cold)
             yield from _records(sweep, value, inputs, threads, with_limits, shared, cold, warm)
 
 
-def _again(sweep: Sweep, inputs: Any, cold: FirstCalls) -> FirstCalls:
+def _warm_first_calls(sweep: Sweep, inputs: Any, cold: FirstCalls) -> FirstCalls:
     """First calls of the lines that have compiled a kernel: it comes from the disk this time."""
     positional, keywords = arguments_of(inputs, None)
     found: FirstCalls = {}

@@ -323,7 +323,7 @@ def _called(function: Any, text: FunctionText, scope: _Scope) -> Capture:
 def _of_library(function: types.FunctionType) -> bool:
     """Functions whose source is no kernel language: NumPy's, the standard library's, our own but for fused layers."""
     top, *below = (function.__module__ or "").split(".")
-    if (top, *below[:1]) == ("pykern", "library"):
+    if (top, *below[:1]) in (("pykern", "library"), ("pykern", "activations")):
         return False
     return top in ("pykern", "numpy", "scipy") or (top in sys.stdlib_module_names and top != "__main__")
 

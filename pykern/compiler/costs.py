@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from mlir import ir
 
-from pykern.data.costs import Access, Costs, Turns, Work
+from pykern.data.costs import Access, Costs, Executions, Work
 from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.passes import kernels
@@ -43,16 +43,16 @@ def costs_of(module: ir.Module) -> Costs | None:
     for op in kernels.find(kernel, lambda op: op.name in MEMORY_OPERAND or flops_of(op) > 0):
         span = span_of(op.location)
         file, line = ("", 0) if span is None else (span.file, span.line)
-        turns = turns_of(op, kernel)
+        executions = executions_of(op, kernel)
         if op.name in MEMORY_OPERAND:
             at = MEMORY_OPERAND[op.name]
             memory = op.operands[at]
             pattern, step = _pattern(list(op.operands)[at + 1 :], fastest)
             kind = _KINDS.get(op.name, "atomic")
-            accesses.append(Access(names(memory), kind, _size(memory), file, line, turns, pattern, step))
+            accesses.append(Access(names(memory), kind, _size(memory), file, line, executions, pattern, step))
         else:
             name, dtype = op.name.split(".")[1].removesuffix("f"), str(op.results[0].type)
-            work.append(Work(name, dtype, flops_of(op), file, line, turns))
+            work.append(Work(name, dtype, flops_of(op), file, line, executions))
     arguments = tuple(names(a) for a in kernels.body(kernel).arguments)
     return Costs(tuple(accesses), tuple(work), kernels.rank(kernel), arguments)
 
@@ -94,7 +94,7 @@ def _size(memory: ir.Value) -> int:
     return 8 if isinstance(element, ir.IndexType) else max(1, element.width // 8)
 
 
-def turns_of(op: ir.Operation, kernel: ir.Operation) -> Turns:
+def executions_of(op: ir.Operation, kernel: ir.Operation) -> Executions:
     times, loops = 1, []
     parent = op.parent
     while parent is not None and parent.operation != kernel:
@@ -109,7 +109,7 @@ def turns_of(op: ir.Operation, kernel: ir.Operation) -> Turns:
         elif around.name == "scf.while":
             loops.append(_line(around))
         parent = around.parent
-    return Turns(times, tuple(reversed(loops)))
+    return Executions(times, tuple(reversed(loops)))
 
 
 def _line(op: ir.Operation) -> int:

@@ -47,7 +47,7 @@ from pykern.passes.registry import pass_by_name
 
 RUNTIME = {
     "program": "pykern.lowering.llvm.program.entry",
-    "memory": "pykern.lowering.llvm.kept_memory",
+    "memory": "pykern.lowering.llvm.caching_allocator",
     "faults": "pykern.lowering.llvm.fault_handler",
     "team": "pykern.lowering.llvm.team.code",
     "adapt": "pykern.lowering.llvm.adapt.code",

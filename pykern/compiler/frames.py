@@ -17,7 +17,7 @@ import struct
 from typing import Any
 
 _LENGTH = struct.Struct("<Q")
-_PIECE = 1 << 20
+_CHUNK = 1 << 20
 
 
 def encode(message: tuple[Any, ...]) -> bytes:
@@ -30,7 +30,7 @@ def write(handle: int, frame: bytes) -> None:
     """Write all of `frame` to a file descriptor. Raises OSError where the reader is gone."""
     view = memoryview(frame)
     while view:
-        view = view[os.write(handle, view[:_PIECE]) :]
+        view = view[os.write(handle, view[:_CHUNK]) :]
 
 
 def read(handle: int) -> Any:
@@ -45,7 +45,7 @@ def read(handle: int) -> Any:
 def _exactly(handle: int, size: int) -> bytearray | None:
     data = bytearray()
     while len(data) < size:
-        piece = os.read(handle, min(size - len(data), _PIECE))
+        piece = os.read(handle, min(size - len(data), _CHUNK))
         if not piece:
             return None
         data += piece

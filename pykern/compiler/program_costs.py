@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from mlir import ir
 
-from pykern.compiler.costs import flops_of, turns_of
-from pykern.data.costs import Access, Costs, Turns, Work
+from pykern.compiler.costs import executions_of, flops_of
+from pykern.data.costs import Access, Costs, Executions, Work
 from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.passes import kernels
@@ -41,7 +41,7 @@ def program_costs(module: ir.Module) -> Costs | None:
         for op in kernels.find(program, lambda op: flops_of(op) > 0)
         if (w := _work(op, program)) is not None
     ]
-    accesses = [*_arguments(block, names), *_results(block), *_turns_of_loops(program, names)]
+    accesses = [*_arguments(block, names), *_results(block), *_loop_accesses(program, names)]
     return Costs(tuple(accesses), tuple(work), 0, tuple(names.values()))
 
 
@@ -50,12 +50,12 @@ def _work(op: ir.Operation, program: ir.Operation) -> Work | None:
     if above is not None and above.operation.name == "linalg.generic":
         stands = above.operation  # a product's own operations have no line
         times = math.prod(loop_lengths(stands))
-    around = turns_of(op, program)
+    around = executions_of(op, program)
     if times * around.times == 0:
         return None
     file, line = _place(stands)
     name, dtype = op.name.split(".")[1].removesuffix("f"), str(op.results[0].type)
-    return Work(name, dtype, flops_of(op), file, line, Turns(times * around.times, around.loops))
+    return Work(name, dtype, flops_of(op), file, line, Executions(times * around.times, around.loops))
 
 
 def _arguments(block: ir.Block, names: dict[ir.Value, str]) -> Iterator[Access]:
@@ -74,11 +74,11 @@ def _results(block: ir.Block) -> Iterator[Access]:
             yield _whole(f"result {number}", "store", value, place)
 
 
-def _turns_of_loops(program: ir.Operation, names: dict[ir.Value, str]) -> Iterator[Access]:
-    """What a turn of the innermost loop of unknown length touches."""
+def _loop_accesses(program: ir.Operation, names: dict[ir.Value, str]) -> Iterator[Access]:
+    """What an iteration of the innermost loop of unknown length touches."""
     for loop in kernels.named(program, *_LOOPS):
         body = kernels.body(loop).operations
-        inside = turns_of(body[len(body) - 1].operation, program)
+        inside = executions_of(body[len(body) - 1].operation, program)
         file, line = _place(loop)
         if not inside.loops or inside.loops[-1] != line:
             continue
@@ -92,14 +92,19 @@ def _turns_of_loops(program: ir.Operation, names: dict[ir.Value, str]) -> Iterat
 
 
 def _whole(
-    name: str, kind: str, value: ir.Value, place: tuple[str, int], around: Turns | None = None
+    name: str, kind: str, value: ir.Value, place: tuple[str, int], around: Executions | None = None
 ) -> Access:
-    around = around or Turns()
+    around = around or Executions()
     shaped = ir.ShapedType(value.type)
     element = shaped.element_type
     size = 8 if isinstance(element, ir.IndexType) else max(1, element.width // 8)  # type: ignore[attr-defined]
     return Access(
-        name, kind, size, *place, Turns(math.prod(shaped.shape) * around.times, around.loops), "neighbours"
+        name,
+        kind,
+        size,
+        *place,
+        Executions(math.prod(shaped.shape) * around.times, around.loops),
+        "neighbours",
     )
 
 

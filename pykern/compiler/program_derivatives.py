@@ -30,10 +30,9 @@ from pykern.passes.autodiff.tensor.values import is_float
 from pykern.passes.framework import Upstream, run_pass, verify
 from pykern.passes.kernel.reuse_loads import ReuseLoads
 from pykern.passes.kernel.simplify import Simplify
-from pykern.passes.kernels import programs
+from pykern.passes.kernels import integers, programs
 from pykern.passes.tensor.inline_helpers import InlineHelpers
 from pykern.passes.tensor.outline_launches import OutlineLaunches
-from pykern.passes.tensor.prepare_signature import integers
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 
 _FP8 = {"f8E4M3FN": "f8e4m3", "f8E5M2": "f8e5m2"}

@@ -19,7 +19,7 @@ from pykern.dialect import attributes as kern
 from pykern.passes.autodiff.tensor.halves import Halves
 from pykern.passes.autodiff.tensor.values import is_float
 from pykern.passes.framework import Upstream, run_pass
-from pykern.passes.tensor.prepare_signature import integers
+from pykern.passes.kernels import integers
 from pykern.types import BY_NAME
 
 

@@ -28,16 +28,15 @@ from pykern.lowering.llvm.program.pipeline import launch_pipeline
 from pykern.lowering.llvm.xla.handler import handler_text
 from pykern.lowering.record import Recorder
 from pykern.lowering.source import program as text
-from pykern.lowering.targets import DEVICE_TARGETS, has_doubles
+from pykern.lowering.targets import DEVICE_TARGETS, has_doubles, matrix_unit
 from pykern.lowering.xp import target as xp
 from pykern.passes import kernels
 from pykern.passes.arithmetic.round_once import RoundOnce
 from pykern.passes.framework import Callback, Pipeline, run_pass, verification, verify
-from pykern.passes.kernels import programs
+from pykern.passes.kernels import integers, programs
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.tensor.inline_helpers import InlineHelpers
 from pykern.passes.tensor.outline_launches import OutlineLaunches
-from pykern.passes.tensor.prepare_signature import integers
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 
 Passes = tuple[Callable[[ir.Module], None], ...]
@@ -191,7 +190,8 @@ def _lower(
     function = asked.function or FunctionSource(asked.name, "", 1, "")
     if family == "source":
         return text.lower(module, function, asked.options, asked.target, asked.exported or asked.name, record)
-    return device.lower(module, function, asked.options, asked.target, kernel, record)
+    unit = matrix_unit(asked.target)
+    return device.lower(module, function, asked.options, asked.target, kernel, record, unit)
 
 
 def _donate(program: ir.Operation, names: tuple[str, ...]) -> None:

@@ -36,9 +36,9 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         elapsed = time.monotonic() - self._started
         if self._open:
-            tell(f" {elapsed:.1f} s\n")
+            write_stderr(f" {elapsed:.1f} s\n")
         elif self._settings.logs("compile"):
-            tell(f"pykern: compiled {self._what} in {elapsed * 1e3:.0f} ms\n")
+            write_stderr(f"pykern: compiled {self._what} in {elapsed * 1e3:.0f} ms\n")
 
     def receive(self, worker: WorkerProcess, deadline: float) -> tuple[Any, ...] | None:
         """The next message, or None when the deadline (of `time.monotonic`) has passed."""
@@ -47,11 +47,11 @@ class Progress:
             if (message := worker.receive(max(patience - time.monotonic(), 0.0))) is not None:
                 return message
             Progress.told = self._open = True
-            tell(f"pykern: compiling {self._what} ...")
+            write_stderr(f"pykern: compiling {self._what} ...")
         return worker.receive(max(deadline - time.monotonic(), 0.0))
 
 
-def tell(text: str) -> None:
+def write_stderr(text: str) -> None:
     """Write to standard error, where there is one."""
     if sys.stderr is not None:
         sys.stderr.write(text)
@@ -63,5 +63,5 @@ def with_remarks(artifact: Artifact) -> Artifact:
     if settings().logs("remarks"):
         for remark in artifact.remarks:
             place = f"{remark.file}:{remark.line}: " if remark.line else ""
-            tell(f"{place}{artifact.kernel} for {artifact.target}: {remark.text}\n")
+            write_stderr(f"{place}{artifact.kernel} for {artifact.target}: {remark.text}\n")
     return artifact

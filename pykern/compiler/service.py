@@ -31,7 +31,7 @@ from pykern.compiler.crash import (
     kernel_span,
     not_started,
 )
-from pykern.compiler.progress import Progress, tell
+from pykern.compiler.progress import Progress, write_stderr
 from pykern.data.artifact import Artifact
 from pykern.data.lineage import Follow
 from pykern.data.runtime_source import Source
@@ -65,7 +65,7 @@ class Service:
 
     def _fresh(self) -> None:
         self._lock = threading.Lock()  # around the fields below, never held for long
-        self._turn = threading.Lock()  # held by the thread whose request the process works on
+        self._request_lock = threading.Lock()  # held by the thread whose request the process works on
         self._jobs: dict[object, _Job] = {}
         self._worker: WorkerProcess | None = None
 
@@ -147,12 +147,12 @@ class Service:
         try:
             with self._lock:
                 if request.identity in self._crashes:
-                    return _again(self._crashes[request.identity])
+                    return _copied_error(self._crashes[request.identity])
                 job = self._jobs.setdefault(request.identity, mine)
             if job is not mine:
                 job.done.wait()
-                return _again(job.outcome) if isinstance(job.outcome, KernelError) else job.outcome
-            with self._turn:
+                return _copied_error(job.outcome) if isinstance(job.outcome, KernelError) else job.outcome
+            with self._request_lock:
                 mine.outcome = self._compile_outside(request)
             return mine.outcome
         finally:  # whatever happened, nobody waits for ever
@@ -289,7 +289,7 @@ class Service:
     ) -> CompilerCrash:
         error = crash_error(request.source, what, output, self.settings, hint)
         if lasting:
-            self._crashes[request.identity] = _again(error)
+            self._crashes[request.identity] = _copied_error(error)
         return error
 
     def _compile_in_place(
@@ -298,7 +298,7 @@ class Service:
         keep_stages: bool | Follow,
         passes: tuple[Callable[..., object], ...],
     ) -> Artifact:
-        with self._turn:
+        with self._request_lock:
             compile = self._load()
             if passes:
                 return compile(source, keep_stages=keep_stages, passes=passes)
@@ -331,7 +331,7 @@ class Service:
     def _forward(self, worker: WorkerProcess) -> None:
         """Show what the compiler printed: a user's own pass may be what prints."""
         if (text := worker.take_output()) and not self.settings.quiet:
-            tell(text)
+            write_stderr(text)
 
     def _after_fork(self) -> None:
         """In the child: the process and the threads of the parent are not ours."""
@@ -376,7 +376,7 @@ class _Job:
         self.outcome: Artifact | KernelError | None = None
 
 
-def _again(error: _Error) -> _Error:
+def _copied_error(error: _Error) -> _Error:
     """An equal error to raise anew: one object raised twice would gather both tracebacks."""
     other = copy.copy(error)
     other.__dict__.update(error.__dict__)

@@ -32,7 +32,7 @@ Kernel objects carry, at the byte offset that the table's "kernel_offset" tells,
 from __future__ import annotations
 
 TABLE = (
-    "pk_fork", "pk_share", "pk_call", "pk_tell",    # of the team of threads; 0 until it is loaded
+    "pk_fork", "pk_share", "pk_call", "pk_call_python",    # of the team of threads; 0 until it is loaded
     "pk_allocate", "pk_resize", "pk_release",       # the same: memory that a launch gives back that is left
     "own_code",             # int64_t *: where the code of kernels and programs lies: how many ranges, then low, high
     "team_awaited",         # 1: entries leave long launches to Python, which gets the team of threads for them
@@ -210,7 +210,7 @@ STEP_KINDS = {
     "call": 8,              # count, PyObject *: what it makes of them
 }  # fmt: skip
 """Steps: kind, and two words; each leaves one value, the last of all is the returned one."""
-DENSE, TURNED, WRITEABLE = 0x101, 0x102, 0x400
+DENSE, TRANSPOSED, WRITEABLE = 0x101, 0x102, 0x400
 """NumPy's flags C_CONTIGUOUS and ALIGNED; F_CONTIGUOUS and ALIGNED; and WRITEABLE."""
 PLAN_ROOM = 256
 """Objects, flattened arguments, results and steps of a call, of each at most so many."""
@@ -252,11 +252,11 @@ TEAM_FUNCTIONS = (
     "pk_fork",              # void (void (*fn)(void *data, int64_t low, int64_t high), data, extent, team, parts)
     "pk_share",             # void (fn, data, extent, int64_t *seen): it chooses the parts by how long they took
     "pk_call",              # int32_t (void (*run)(int64_t *), int64_t *slots): without Python's lock, with signals
-    "pk_tell",              # void (void (*fn)(int64_t, int64_t, int64_t *), ...): calls Python from within a launch
+    "pk_call_python",       # void (void (*fn)(int64_t, int64_t, int64_t *), ...): calls Python from within a launch
     "pk_allocate",          # void *(int64_t bytes): where there is no memory it ends the launch with a MemoryError
     "pk_resize",            # void *(void *, int64_t bytes): the same; of null it is new
     "pk_release",           # void (void *)
-    "pk_stop",              # void (void): a callback of `pk_tell` keeps an exception: the launch ends when it returns
+    "pk_stop",              # void (void): a callback of `pk_call_python` keeps an exception: then the launch ends
     "pk_forked",            # void (void): called in a child of a fork
 )  # fmt: skip
 """`fn` is called for all of `0..extent` in parts. `pk_call` gives 1 where a signal handler raised

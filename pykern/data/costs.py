@@ -1,7 +1,7 @@
 """`Costs`: what one work-item of a kernel, or one call of an array program, reads, writes and computes, as plain data.
 
 Comes in: `pykern.compiler.costs` counts it on the simplified kern stage. Goes out: `Artifact.costs`, which
-the explorer shows. Branches count as taken; a loop of unknown length counts one turn, and says so.
+the explorer shows. Branches count as taken; a loop of unknown length counts one iteration, and says so.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pykern.data.records import record
 
 
 @record
-class Turns:
-    """How often something happens for one work-item: `times` for each turn of the `loops` around it.
+class Executions:
+    """How often something happens for one work-item: `times` for each iteration of the `loops` around it.
 
     `loops` are the lines of loops whose length only the launch tells, outermost first; () is `times` in all.
     """
@@ -37,7 +37,7 @@ class Access:
     size: int
     file: str
     line: int
-    turns: Turns
+    executions: Executions
     pattern: str = "scattered"
     step: int = 0
 
@@ -51,7 +51,7 @@ class Work:
     flops: int
     file: str
     line: int
-    turns: Turns
+    executions: Executions
 
 
 @record
@@ -65,15 +65,15 @@ class Costs:
 
     @property
     def loops(self) -> tuple[int, ...]:
-        """The innermost loop of unknown length with the most accesses: its turns decide; () for none."""
-        return max((x.turns.loops for x in (*self.accesses, *self.work)), key=len, default=())
+        """The innermost loop of unknown length with the most accesses: its iterations decide; () for none."""
+        return max((x.executions.loops for x in (*self.accesses, *self.work)), key=len, default=())
 
 
 def total(costs: Costs, loops: tuple[int, ...] = ()) -> tuple[int, int, int]:
-    """Bytes read, bytes written and flops of a turn of `loops`, () for what is outside of all loops."""
-    read = sum(a.size * a.turns.times for a in _of(costs, loops) if a.kind != "store")
-    written = sum(a.size * a.turns.times for a in _of(costs, loops) if a.kind != "load")
-    return read, written, sum(w.flops * w.turns.times for w in costs.work if w.turns.loops == loops)
+    """Bytes read, bytes written and flops of an iteration of `loops`, () for what is outside of all loops."""
+    read = sum(a.size * a.executions.times for a in _of(costs, loops) if a.kind != "store")
+    written = sum(a.size * a.executions.times for a in _of(costs, loops) if a.kind != "load")
+    return read, written, sum(w.flops * w.executions.times for w in costs.work if w.executions.loops == loops)
 
 
 def least_bytes(costs: Costs, loops: tuple[int, ...] = ()) -> int:
@@ -88,4 +88,4 @@ def least_bytes(costs: Costs, loops: tuple[int, ...] = ()) -> int:
 def _of(costs: Costs, loops: tuple[int, ...]) -> Iterable[Access]:
     """Accesses to arrays in global memory, of one depth of loops."""
     own = {"shared", "private"}
-    return [a for a in costs.accesses if a.turns.loops == loops and a.array not in own]
+    return [a for a in costs.accesses if a.executions.loops == loops and a.array not in own]

@@ -111,7 +111,7 @@ def check_grads(
     found = probe.check_differences(names, random, entries, narrow, _allowed(rtol, narrow))
     if narrow <= _EPSILON:  # steps along all entries of a coarser type would be too long
         probe.check_directions(names, random, directions, rtol)
-    probe.tell_modes()
+    probe.raise_if_modes_differ()
     if own:
         kinds = [_dtype(v) for v in (*(given[n] for n in active), *own_results)]
         coarse = _epsilon([*checked.narrowest(given), *kinds])
@@ -228,7 +228,7 @@ class _Probe:
             place = _entry(self.checked.name_of(wrong.number, names, self.values), wrong.index)
             raise AssertionError(_unequal(f"tangent of {place}", wrong, rtol))
 
-    def tell_modes(self) -> None:
+    def raise_if_modes_differ(self) -> None:
         """What `check_modes` found."""
         left, right, allowed = self._modes
         if not self.dot <= allowed:

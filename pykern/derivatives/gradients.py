@@ -75,7 +75,13 @@ def vjp(f: Callable, *args: Any, checkpoint: Any = None) -> tuple[Any, Callable[
     active = tuple(n for n, a in enumerate(args) if _has_float(a))
     nothing = (None,) * len(args)
     if not active:
-        return program(*args), lambda cotangent: nothing
+
+        @at_users_line
+        def none(*cotangents: Any) -> tuple[Any, ...]:
+            _one(cotangents)
+            return nothing
+
+        return program(*args), none
     asked = ProgramDerivative("residuals", active, _policy(program, checkpoint))
     forward = program.derived(asked, (), f"vjp({program.__name__})")
     value, residuals, name, constants = forward(*args)
@@ -89,8 +95,9 @@ def vjp(f: Callable, *args: Any, checkpoint: Any = None) -> tuple[Any, Callable[
     count, several = len(args), len(active) > 1
     every, library = len(active) == count, library_of(args)
 
-    def pull(cotangent: Any) -> tuple[Any, ...]:
-        return as_given(pulled_back(cotangent), library)
+    @at_users_line
+    def pull(*cotangents: Any) -> tuple[Any, ...]:
+        return as_given(pulled_back(_one(cotangents)), library)
 
     def pulled_back(cotangent: Any) -> tuple[Any, ...]:
         if alone is not None and type(cotangent) in (np.ndarray, float):
@@ -104,6 +111,16 @@ def vjp(f: Callable, *args: Any, checkpoint: Any = None) -> tuple[Any, Callable[
         return tuple(next(left) if n in active else None for n in range(count))
 
     return value, pull
+
+
+def _one(cotangents: tuple[Any, ...]) -> Any:
+    """What `pull` was given. Raises `KernelTypeError` where that is not one cotangent."""
+    if len(cotangents) != 1:
+        raise KernelTypeError(
+            f"pull takes one cotangent, with the structure of the value, not {len(cotangents)}",
+            hint="for a tuple as value write pull((a, b)), with a cotangent for each of its parts",
+        )
+    return cotangents[0]
 
 
 @at_users_line

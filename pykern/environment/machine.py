@@ -31,8 +31,8 @@ class Cpu:
 
 ISAS = {"avx512": (64, 32), "avx2": (32, 16), "neon": (16, 32), "sse2": (16, 16)}
 """Bytes of a vector, and how many registers hold one."""
-_DOTS = {"avx512_bf16": "bf16-dot", "avx512_vnni": "i16-dot", "avx_vnni": "i16-dot"}
-_ARM_DOTS = {"bf16": "bf16-dot", "asimddp": "i8-dot", "i8mm": "mixed-dot"}
+_DOT_FEATURES = {"avx512_bf16": "bf16-dot", "avx512_vnni": "i16-dot", "avx_vnni": "i16-dot"}
+_ARM_DOT_FEATURES = {"bf16": "bf16-dot", "asimddp": "i8-dot", "i8mm": "mixed-dot"}
 """What Linux calls instructions that sum products of narrow numbers, and what they are called here."""
 
 
@@ -51,9 +51,9 @@ def cpu(name: str = "") -> Cpu:
 def host_cpu() -> Cpu:
     """This machine, from what Linux tells; elsewhere from the name of the architecture alone."""
     if platform.machine().lower() in ("arm64", "aarch64"):
-        isa, flags, dots = "neon", _flags("Features"), _ARM_DOTS
+        isa, flags, dots = "neon", _flags("Features"), _ARM_DOT_FEATURES
     else:
-        flags, dots = _flags("flags"), _DOTS
+        flags, dots = _flags("flags"), _DOT_FEATURES
         isa = "avx512" if {"avx512f", "avx512vl", "avx512bw"} <= flags else "avx2"
         if not {"avx2", "fma"} <= flags:
             isa = "sse2"

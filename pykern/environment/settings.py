@@ -187,7 +187,7 @@ class Settings:
         None, "PYKERN_NUM_THREADS", _threads, "a number of threads from 1", "the CPUs this process may use",
         "Threads that a kernel on the CPU may use.",
     )
-    kept_memory: int | None = _setting(
+    caching_allocator_bytes: int | None = _setting(
         None, "PYKERN_KEPT_MEMORY", _size, "bytes, or a number with K, M, G or T", "an eighth of the memory",
         "Memory of large results and scratch on the CPU that is kept for reuse, at most; 0 keeps none.",
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pykern.data.costs import Costs, Turns
+from pykern.data.costs import Costs, Executions
 from pykern.data.lineage import OPERATION
 from pykern.explorer.data import Exploration, lineage_of
 
@@ -33,14 +33,14 @@ def _counted(costs: Costs) -> Counter[tuple[str, int]]:
     """Bytes moved and floating-point operations of each line."""
     weights: Counter[tuple[str, int]] = Counter()
     for access in costs.accesses:
-        weights[access.file, access.line] += access.size * _times(access.turns)
+        weights[access.file, access.line] += access.size * _times(access.executions)
     for work in costs.work:
-        weights[work.file, work.line] += work.flops * _times(work.turns)
+        weights[work.file, work.line] += work.flops * _times(work.executions)
     return weights
 
 
-def _times(turns: Turns) -> int:
-    return turns.times * ITERATIONS ** len(turns.loops)
+def _times(executions: Executions) -> int:
+    return executions.times * ITERATIONS ** len(executions.loops)
 
 
 def _instructions(data: Exploration) -> Counter[tuple[str, int]]:

@@ -37,7 +37,7 @@ def measured(data: Exploration, kernel: Any, args: Sequence[Any], keywords: Mapp
     run = Run(_items(kernel, options), seconds, REPEATS)
     roof = data.roof
     if data.target == "llvm" and (roof is None or roof.measured):
-        roof = this_processor(again=True)  # beside the run, in the same state of the machine
+        roof = this_processor(remeasure=True)  # beside the run, in the same state of the machine
     return replace(data, runs=(*data.runs, run), roof=roof)
 
 

@@ -12,12 +12,14 @@ from dataclasses import replace
 from pykern.api.kernel import KernelBase
 from pykern.api.lowered import Lowered
 from pykern.compiler.service import service
-from pykern.data.artifact import Artifact
+from pykern.data.artifact import Artifact, Stage
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import KernelSource
+from pykern.errors import KernelError
 from pykern.explorer.ceilings import known
 from pykern.explorer.comparison import Comparison
-from pykern.explorer.following import follow
+from pykern.explorer.data import FAILED
+from pykern.explorer.following import follow, follow_failed
 from pykern.explorer.page import page
 
 FRAME = (
@@ -39,6 +41,14 @@ def lowered_html(lowered: Lowered) -> str:
 def page_of(source: KernelSource | ProgramSource, artifact: Artifact) -> str:
     """The page of what a source was compiled to, with its stages, as a whole document."""
     return page(_shown(Lowered(source, artifact)))
+
+
+def failed_page(error: KernelError) -> tuple[tuple[Stage, ...], str]:
+    """The stages that a compilation reached and the error as the last of them, and their page; no page of no stage."""
+    found = follow_failed(error)
+    if found is None:
+        return (Stage(type(error).__name__, str(error), 0.0, FAILED),), ""
+    return found.stages, page(Comparison((found,)))
 
 
 def _shown(lowered: Lowered) -> Comparison:

@@ -149,8 +149,13 @@ def _costs(data: Exploration, files: dict[str, int]) -> dict[str, Any]:
 
 
 def _at(row: dict[str, Any], files: dict[str, int]) -> dict[str, Any]:
-    turns = row.pop("turns")
-    return {**row, "file": files.get(row["file"], -1), "times": turns["times"], "loops": list(turns["loops"])}
+    executions = row.pop("executions")
+    return {
+        **row,
+        "file": files.get(row["file"], -1),
+        "times": executions["times"],
+        "loops": list(executions["loops"]),
+    }
 
 
 def _same(data: Comparison, one: int, other: int) -> list[list[int]]:

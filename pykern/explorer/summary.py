@@ -49,11 +49,19 @@ def intensity(costs: Costs) -> tuple[float, float]:
 def _costs(costs: Costs, roof: Roof | None) -> Iterator[str]:
     loops = costs.loops
     read, written, flops = total(costs, loops)
-    loads = sum(a.turns.times for a in costs.accesses if a.turns.loops == loops and a.kind != "store")
-    stores = sum(a.turns.times for a in costs.accesses if a.turns.loops == loops and a.kind != "load")
+    loads = sum(
+        a.executions.times for a in costs.accesses if a.executions.loops == loops and a.kind != "store"
+    )
+    stores = sum(
+        a.executions.times for a in costs.accesses if a.executions.loops == loops and a.kind != "load"
+    )
     whole = costs.rank == 0
     who = (
-        f"Each turn of the loop at line {loops[-1]}" if loops else "Each call" if whole else "Each work-item"
+        f"Each iteration of the loop at line {loops[-1]}"
+        if loops
+        else "Each call"
+        if whole
+        else "Each work-item"
     )
     accesses = " and ".join(
         part

@@ -153,7 +153,7 @@ def _two_results(e: Emitter, op: ir.Operation) -> None:
     e.line(f"{e.name(op.results[0])}, {e.name(op.results[1])} = {call.format(a, b)}")
 
 
-@rule("arith.constant", "llvm.mlir.constant")
+@rule("arith.constant", "llvm.mlir.constant", "spirv.Constant")
 def _constant(e: Emitter, op: ir.Operation) -> None:
     e.assign(op, e.object(constant(op.attributes["value"], op.results[0].type)))
 
@@ -202,7 +202,7 @@ def _items(attribute: Any) -> Iterator[Any]:
     return (attribute[n] for n in range(len(attribute)))
 
 
-@rule("ub.poison", "llvm.mlir.poison", "llvm.mlir.undef", "llvm.mlir.zero")
+@rule("ub.poison", "llvm.mlir.poison", "llvm.mlir.undef", "llvm.mlir.zero", "spirv.Undef")
 def _anything(e: Emitter, op: ir.Operation) -> None:
     e.assign(op, e.object(anything(op.results[0].type)))
 

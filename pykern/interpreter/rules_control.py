@@ -6,7 +6,7 @@ from mlir import ir
 
 from pykern.interpreter.emit import Emitter, NoReading, block_number, integer, integers, python_name, rule
 from pykern.interpreter.numbers import FUNCTIONS
-from pykern.lowering.llvm.reports import TELL
+from pykern.lowering.llvm.reports import CALL_PYTHON
 
 
 def _inside(e: Emitter, region: ir.Region, targets: list[str]) -> None:
@@ -101,12 +101,12 @@ def go(e: Emitter, block: ir.Block, values: list[str]) -> None:
     e.line(f"{at} = {numbers[block_number(block)]}")
 
 
-@rule("cf.br", "llvm.br")
+@rule("cf.br", "llvm.br", "spirv.Branch")
 def _branch(e: Emitter, op: ir.Operation) -> None:
     go(e, op.successors[0], names(e, op.operands))
 
 
-@rule("cf.cond_br", "llvm.cond_br")
+@rule("cf.cond_br", "llvm.cond_br", "spirv.BranchConditional")
 def _branch_if(e: Emitter, op: ir.Operation) -> None:
     condition, *values = names(e, op.operands)
     _, count, _ = integers(op, "operandSegmentSizes")
@@ -137,7 +137,7 @@ def _branch_by(e: Emitter, op: ir.Operation) -> None:
         go(e, first, values[:default_count])
 
 
-@rule("func.return", "llvm.return", "gpu.return")
+@rule("func.return", "llvm.return", "gpu.return", "spirv.Return", "spirv.ReturnValue")
 def _return(e: Emitter, op: ir.Operation) -> None:
     e.line(f"return ({''.join(f'{v}, ' for v in names(e, op.operands))})")
 
@@ -168,7 +168,7 @@ def _call(e: Emitter, op: ir.Operation) -> None:
     if symbol in ("free", "_mlir_memref_to_llvm_free"):
         e.line(f"it.memory.forget(int({values[0]}))")
         return
-    if symbol == TELL:
+    if symbol == CALL_PYTHON:
         e.line("pass")  # the host's print
         return
     plain = symbol if symbol in FUNCTIONS else symbol.removesuffix("f")

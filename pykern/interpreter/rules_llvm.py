@@ -9,6 +9,7 @@ from mlir import ir
 from pykern.interpreter.emit import Emitter, NoReading, integers, rule, template
 from pykern.interpreter.rules_arith import Aggregate, constant
 from pykern.interpreter.rules_memref import DYNAMIC
+from pykern.interpreter.rules_pointer import atomic
 
 template("{0}.astype(np.int64)", "llvm.ptrtoint", "llvm.inttoptr")
 template("{0}", "llvm.freeze", "llvm.addrspacecast")
@@ -127,10 +128,7 @@ def _atomic(e: Emitter, op: ir.Operation) -> None:
     number = ir.IntegerAttr(op.attributes["bin_op"]).value
     if number not in kinds:
         raise NoReading("this kind of `llvm.atomicrmw` has no reading")
-    pointer, value = map(e.name, op.operands)
-    kind, old = e.dtype(op.operands[1].type), e.name(op.results[0])
-    e.line(f"{old} = it.memory.load(int({pointer}), {kind}).copy()")
-    e.line(f"it.memory.store(nb.COMBINE[{kinds[number]!r}]({old}, {value}), int({pointer}), {kind})")
+    atomic(e, op, kinds[number])
 
 
 @rule("llvm.cmpxchg")

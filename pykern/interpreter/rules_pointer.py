@@ -1,4 +1,4 @@
-"""How loads and stores through pointers read in Python: the same in the llvm and the spirv dialect."""
+"""How loads, stores and atomics through pointers read in Python: the same in the llvm and the spirv dialect."""
 
 from __future__ import annotations
 
@@ -30,3 +30,11 @@ def _store_second(e: Emitter, op: ir.Operation) -> None:
 def _store(e: Emitter, value: ir.Value, pointer: ir.Value) -> None:
     many = "store_many" if is_vector(value.type) else "store"
     e.line(f"it.memory.{many}({e.name(value)}, int({e.name(pointer)}), {e.dtype(value.type)})")
+
+
+def atomic(e: Emitter, op: ir.Operation, kind: str) -> None:
+    """An op of a pointer and a value that combines what stands there with the value, and gives what stood there."""
+    pointer, value = map(e.name, op.operands)
+    dtype, old = e.dtype(op.operands[1].type), e.name(op.results[0])
+    e.line(f"{old} = it.memory.load(int({pointer}), {dtype}).copy()")
+    e.line(f"it.memory.store(nb.COMBINE[{kind!r}]({old}, {value}), int({pointer}), {dtype})")

@@ -9,8 +9,8 @@ from mlir import ir
 
 from pykern.interpreter.emit import Emitter, NoReading, integer, integers, is_vector, rule, template
 from pykern.interpreter.numbers import FUNCTIONS, TYPES
-from pykern.interpreter.rules_arith import FLOAT, Aggregate, anything, constant
-from pykern.interpreter.rules_control import go, names
+from pykern.interpreter.rules_arith import FLOAT, Aggregate
+from pykern.interpreter.rules_pointer import atomic
 
 for _text, _ops in {
     "{0} + {1}": ("IAdd", "FAdd"),
@@ -81,16 +81,6 @@ def _select(e: Emitter, op: ir.Operation) -> None:
     e.assign(op, f"np.where({condition}, {yes}, {no})" if vector else f"{yes} if {condition} else {no}")
 
 
-@rule("spirv.Constant")
-def _constant(e: Emitter, op: ir.Operation) -> None:
-    e.assign(op, e.object(constant(op.attributes["value"], op.results[0].type)))
-
-
-@rule("spirv.Undef")
-def _undefined(e: Emitter, op: ir.Operation) -> None:
-    e.assign(op, e.object(anything(op.results[0].type)))
-
-
 @rule("spirv.UMulExtended", "spirv.SMulExtended", "spirv.IAddCarry")
 def _pairs(e: Emitter, op: ir.Operation) -> None:
     a, b = map(e.name, op.operands)
@@ -135,26 +125,6 @@ def _blocks(e: Emitter, op: ir.Operation) -> None:
 @rule("spirv.mlir.merge")
 def _leave(e: Emitter, op: ir.Operation) -> None:
     e.line("break")
-
-
-@rule("spirv.Branch")
-def _branch(e: Emitter, op: ir.Operation) -> None:
-    go(e, op.successors[0], names(e, op.operands))
-
-
-@rule("spirv.BranchConditional")
-def _branch_if(e: Emitter, op: ir.Operation) -> None:
-    condition, *values = names(e, op.operands)
-    _, count, _ = integers(op, "operandSegmentSizes")
-    with e.block(f"if {condition}:"):
-        go(e, op.successors[0], values[:count])
-    with e.block("else:"):
-        go(e, op.successors[1], values[count:])
-
-
-@rule("spirv.Return", "spirv.ReturnValue")
-def _return(e: Emitter, op: ir.Operation) -> None:
-    e.line(f"return ({''.join(f'{v}, ' for v in names(e, op.operands))})")
 
 
 @rule("spirv.ControlBarrier")
@@ -260,10 +230,7 @@ _KINDS = {"IAdd": "add", "ISub": "sub", "And": "and", "Or": "or", "Xor": "xor", 
 
 def _atomic(name: str, kind: str) -> None:
     def emit(e: Emitter, op: ir.Operation) -> None:
-        pointer, value = map(e.name, op.operands)
-        dtype, old = e.dtype(op.operands[1].type), e.name(op.results[0])
-        e.line(f"{old} = it.memory.load(int({pointer}), {dtype}).copy()")
-        e.line(f"it.memory.store(nb.COMBINE[{kind!r}]({old}, {value}), int({pointer}), {dtype})")
+        atomic(e, op, kind)
 
     rule(f"spirv.Atomic{name}")(emit)
 

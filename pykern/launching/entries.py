@@ -14,7 +14,7 @@ from pykern.data.abi import ADAPTED, ENTRIES, TABLE_INDEX
 from pykern.data.source import ArraySpec, KernelSource, leaves
 from pykern.obtain.adapter_code import adapter_code
 from pykern.runtime import launchable
-from pykern.runtime.cpu_table import table, tell_dtype
+from pykern.runtime.cpu_table import publish_dtype, table
 from pykern.runtime.devices import OVERRIDE
 from pykern.runtime.launchable import NAME, Otherwise
 
@@ -61,7 +61,7 @@ class Entries:
                 self._here.insert(0, variant)
             self._install(variant.source)
 
-    def look_again(self, source: KernelSource) -> None:
+    def refresh(self, source: KernelSource) -> None:
         """A launch on a device went through Python although there is an entry: names may have changed, or be back."""
         if self._are_current():
             adapter_code.wanted()  # as above
@@ -100,7 +100,7 @@ class Entries:
         self._adapt()
         for parameter in source.parameters:
             if isinstance(parameter.spec, ArraySpec):
-                tell_dtype(parameter.spec.dtype)
+                publish_dtype(parameter.spec.dtype)
         table()[TABLE_INDEX["kernel_offset"]] = launchable.offset(self.kernel)
         function, guards = self.kernel.captured()  # a name may have changed since the launch
         self._guards = guards

@@ -66,7 +66,7 @@ class Launcher:
         repeats = self.cache.repeats
         if repeats is None:
             return self._launch(args, keywords)
-        event = repeats.again(self.kernel, args, keywords)
+        event = repeats.repeat_launch(self.kernel, args, keywords)
         if event is None:
             given = dict(keywords)
             repeats.forget()
@@ -76,7 +76,7 @@ class Launcher:
 
     def _launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
         products = self.cache.products
-        if products is not None and products.again(args, keywords):
+        if products is not None and products.repeat_launch(args, keywords):
             return COMPLETED
         options = {name: keywords.pop(name) for name in LAUNCH_KEYWORDS if name in keywords}
         values = self._bound(args, keywords)

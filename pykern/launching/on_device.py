@@ -127,7 +127,7 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
         if opened.driver.direct is None and event is not COMPLETED and shape.shared is None:
             cache = launcher.cache
             cache.repeats = cache.repeats or Repeats()
-            cache.repeats.tell(_put(kernel, found, slots, shape, stream))
+            cache.repeats.record(_put(kernel, found, slots, shape, stream))
         return event
     places = Places(opened.name, where.may_copy)
     kind = kind_of(kernel, opened, values, shape, places)
@@ -216,7 +216,7 @@ def _repeated(launcher: Launcher, code: DeviceKernel, keywords: frozenset[str], 
         if count == 1:
             offer(launcher, opened, artifact, code.source, keywords)
     elif current_graph() is None:
-        launcher.cache.entries.look_again(code.source)
+        launcher.cache.entries.refresh(code.source)
     if count >= 1:
         for array in arrays:
             if array._launch is None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from pykern.data.scopes import COMPREHENSIONS
 
-PIECE = 32
+CHUNK = 32
 """Nodes within each other that are left as they are."""
 _FIRST = {
     ast.BinOp: "left",
@@ -63,7 +63,7 @@ class ChainRewriter(ast.NodeTransformer):
             setattr(made, _DONE, True)
             setattr(link, _FIRST[type(link)], made)
             made = super().visit(link)
-            if number % PIECE == 0 and link is not outer and not self._own_scope:
+            if number % CHUNK == 0 and link is not outer and not self._own_scope:
                 pieces.append(_bound(".first", made))
                 made = _read(".first", made)
         return _last([*pieces, made]) if pieces else made
@@ -77,7 +77,7 @@ class ChainRewriter(ast.NodeTransformer):
         for case in cases:
             case.test, case.body = self.visit(case.test), self.visit(case.body)
         made = self.visit(rest)
-        if len(cases) <= PIECE or self._own_scope:
+        if len(cases) <= CHUNK or self._own_scope:
             for case in reversed(cases):
                 case.orelse = made
                 made = case
@@ -99,7 +99,7 @@ class ChainRewriter(ast.NodeTransformer):
         for case in cases:
             case.test, case.body = self.visit(case.test), self.block(case.body)
         rest = self.block(cases[-1].orelse)
-        if len(cases) <= PIECE:
+        if len(cases) <= CHUNK:
             cases[-1].orelse = rest
             return [node]
         name = f".open{next(self._numbers)}"

@@ -17,6 +17,7 @@ from pykern.data.locations import parse_definition
 from pykern.errors import KernelSyntaxError, nested_too_deeply
 from pykern.launching import reference_rules
 from pykern.launching.reference_chains import ChainRewriter
+from pykern.launching.reference_varying import depends, varying_names
 from pykern.types import DType
 
 _SYMBOLS: dict[type, str] = {
@@ -25,6 +26,7 @@ _SYMBOLS: dict[type, str] = {
 }  # fmt: skip
 _HELPERS: dict[str, Callable] = {
     "_pk_binary": reference_rules.binary,
+    "_pk_varying_power": reference_rules.varying_power,
     "_pk_in_place": reference_rules.in_place,
     "_pk_update": reference_rules.update,
     "_pk_inverted": reference_rules.inverted,
@@ -78,12 +80,13 @@ def _compiled(function: types.FunctionType) -> types.CodeType | None:
     if not isinstance(node, ast.FunctionDef):
         return None
     ast.increment_lineno(node, text.first_line - 1)
+    varying = varying_names(node)
     node.decorator_list, node.returns = [], None
     for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
         argument.annotation = None
     node.args.defaults = [ast.Constant(None) for _ in node.args.defaults]
     node.args.kw_defaults = [d and ast.Constant(None) for d in node.args.kw_defaults]
-    node.body = _Rewriter().block(node.body)
+    node.body = _Rewriter(varying).block(node.body)
     names = [*_HELPERS, "_pk_callee", "_pk_annotated", *function.__code__.co_freevars]
     outer = ast.FunctionDef(
         name="outer",
@@ -99,10 +102,17 @@ def _compiled(function: types.FunctionType) -> types.CodeType | None:
 
 
 class _Rewriter(ChainRewriter):
-    """Operators and calls become calls of the helpers, at their places."""
+    """Operators and calls become calls of the helpers, at their places. `varying`: as of `varying_names`."""
+
+    def __init__(self, varying: frozenset[str] = frozenset()) -> None:
+        super().__init__()
+        self._varying = varying
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
+        varies = isinstance(node.op, ast.Pow) and depends(node.right, self._varying)
         self.generic_visit(node)
+        if varies:
+            return _calling(node, "_pk_varying_power", node.left, node.right)
         symbol = _SYMBOLS.get(type(node.op))
         if symbol is None or (_is_literal(node.left) and _is_literal(node.right)):
             return node

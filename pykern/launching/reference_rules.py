@@ -33,6 +33,13 @@ IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
 _NUMBERS = (bool, int, float, np.generic)
 
 
+def varying_power(a: Any, b: Any) -> Any:
+    """``a ** b`` of an exponent that compiled kernels do not know: of integers an integer, so `b` is not negative."""
+    if isinstance(a, int) and isinstance(b, int) and b < 0:
+        raise ValueError("integers to negative integer powers are not allowed")  # as NumPy says
+    return binary("**", a, b)
+
+
 def binary(op: str, a: Any, b: Any) -> Any:
     """``a op b``."""
     if not (isinstance(a, _NUMBERS) and isinstance(b, _NUMBERS)):

@@ -55,11 +55,11 @@ class Repeats:
         self._known: dict[Any, _Repeat] = {}
         self._under_way = threading.local()
 
-    def tell(self, put: Put | None) -> None:
+    def record(self, put: Put | None) -> None:
         """What the launch under way in this thread has put into its stream: once, or it is not remembered."""
         self._under_way.puts = [*getattr(self._under_way, "puts", ()), put]
 
-    def again(self, kernel: LaunchedKernel, args: tuple, keywords: dict[str, Any]) -> Event | None:
+    def repeat_launch(self, kernel: LaunchedKernel, args: tuple, keywords: dict[str, Any]) -> Event | None:
         """The event of the launch, made as the one before; None where it has to be looked at."""
         if not self._known or current_graph() is not None or not KEYWORDS.issuperset(keywords):
             return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
 from pykern.errors import LaunchError
 from pykern.library.architectures import ATTENTION, KINDS, PRODUCT, ROWS, TABLE
@@ -55,7 +56,7 @@ class Config:
         "fallback"). `op` is a function of the library or its name. Raises `DeviceError` for a device that there is
         not, `LaunchError` for a function that there is not.
         """
-        name = _checked(op if isinstance(op, str) else op.__name__)
+        name = _checked(getattr(op, "__name__", op))
         architecture, kind = limits_of(device).architecture, KINDS[name]
         row = TABLE.get((architecture, kind)) or TABLE["fallback", kind]
         return cls(name, architecture, *row)
@@ -63,7 +64,7 @@ class Config:
 
 def required_shared_memory(config: Config) -> int:
     """Bytes of shared memory that a group takes: stages of operands, rows of the result on their way out, barriers."""
-    kind, (m, n, k), size = KINDS[_checked(config.op)], config.tile, config.element_bytes
+    kind, (m, n, k), size = _kind(config), config.tile, config.element_bytes
     if config.architecture == "cpu":
         return 0
     asynchronous = config.instruction == "wgmma"
@@ -78,7 +79,7 @@ def required_shared_memory(config: Config) -> int:
 
 def required_registers(config: Config, subgroup: int) -> int:
     """Registers that a work-item takes, estimated: accumulators of f32, operands on their way, and others."""
-    kind, (m, n, k) = KINDS[_checked(config.op)], config.tile
+    kind, (m, n, k) = _kind(config), config.tile
     copying = COPYING_SUBGROUPS if config.instruction == "wgmma" else 0
     items = max(1, config.subgroups - copying) * subgroup
     accumulators = {PRODUCT: m * n, ATTENTION: m * (n + k)}.get(kind, 0)
@@ -91,8 +92,7 @@ def validate_config(config: Config, device: object) -> None:
     `device` is as in `Config.for_device`. Checked are the instruction, whole numbers of its shape, the size of a
     group, its registers, and its shared memory.
     """
-    kind, limits = KINDS[_checked(config.op)], limits_of(device)
-    _check_numbers(config)
+    kind, limits = _kind(config), limits_of(device)
     if config.instruction not in limits.instructions:
         raise _refused(
             config, limits, f"there is no {config.instruction}", f"it has {', '.join(limits.instructions)}"
@@ -117,9 +117,21 @@ def validate_config(config: Config, device: object) -> None:
         raise _refused(config, limits, f"a group takes {shared} bytes of shared memory", hint)
 
 
-def _checked(op: str) -> str:
-    if op not in KINDS:
-        near = get_close_matches(op, KINDS, 1)
+def _kind(config: Config) -> str:
+    """What kind of work a configuration is for. Raises `LaunchError` for what is no configuration."""
+    if not isinstance(config, Config):
+        raise LaunchError(
+            f"a configuration is a `Config`, not {config!r}",
+            hint='Config.for_device("cuda:0", "swiglu_linear") is the one that the library takes by itself',
+        )
+    name = _checked(config.op)
+    _check_numbers(config)
+    return KINDS[name]
+
+
+def _checked(op: Any) -> str:
+    if not isinstance(op, str) or op not in KINDS:
+        near = get_close_matches(str(op), KINDS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(KINDS)}"
         raise LaunchError(f"the library has no function {op!r}", hint=hint)
     return op

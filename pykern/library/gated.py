@@ -1,7 +1,6 @@
 """Gated linear units: one half of a layer's width, through an activation, times the other half.
 
-Source: N. Shazeer, GLU Variants Improve Transformer, arXiv 2002.05202. GELU: D. Hendrycks and K. Gimpel, arXiv
-1606.08415.
+Source: N. Shazeer, GLU Variants Improve Transformer, arXiv 2002.05202.
 """
 
 # pyright: reportArgumentType=false
@@ -12,17 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import pykern as pk
+from pykern.activations import gelu, gelu_tanh, silu
 from pykern.library.function import library_function
 from pykern.library.precision import wide
-
-ROOT_HALF = 0.7071067811865476  # sqrt(1 / 2)
-ROOT_2_BY_PI = 0.7978845608028654  # sqrt(2 / pi)
-
-
-def silu(x: Any) -> Any:
-    """``x / (1 + exp(-x))``, by exponentials that do not overflow: their derivatives are finite, too."""
-    e = pk.exp(pk.where(x < 0, x, -x))
-    return x * (pk.where(x < 0, e, 1) / (1 + e))
 
 
 @library_function
@@ -43,11 +34,11 @@ def geglu(gate: Any, up: Any, *, approximate: pk.static = "none") -> Any:
     """
     x = wide(gate)
     if approximate == "tanh":
-        gelu = 0.5 * x * (1 + pk.tanh(ROOT_2_BY_PI * (x + 0.044715 * x * x * x)))
+        x = gelu_tanh(x)
     else:
         assert approximate == "none", "approximate is 'none' or 'tanh'"
-        gelu = 0.5 * x * (1 + pk.erf(x * ROOT_HALF))
-    return (gelu * wide(up)).astype(gate.dtype)
+        x = gelu(x)
+    return (x * wide(up)).astype(gate.dtype)
 
 
 @library_function

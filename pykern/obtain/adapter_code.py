@@ -39,15 +39,8 @@ class AdapterCode(EntryCode):
         super().__init__()
         if not SUPPORTED:
             self.address = 0
-        self._wanted = 0
         self._methods: dict[str, _Method] = {}
         self._missed: Any = None
-
-    def wanted(self) -> None:
-        """A call came through Python that might not have to."""
-        if self.address is None:
-            self._wanted += 1
-            self.obtain(self._wanted)
 
     def bound(self, kernel: Any) -> Callable[..., Any]:
         """What calls of a kernel or program go to that no entry took."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from pykern.compiler.cache import shared_cache
 from pykern.compiler.crash import kernel_span
-from pykern.compiler.progress import tell, with_remarks
+from pykern.compiler.progress import with_remarks, write_stderr
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
 from pykern.data.artifact import SCRATCH, Artifact
@@ -21,8 +21,8 @@ from pykern.data.source import KernelSource
 from pykern.data.target import parse
 from pykern.environment.installation import no_amd_backend
 from pykern.environment.settings import settings
-from pykern.errors import DeviceError, TargetError
-from pykern.obtain.dump import dump
+from pykern.errors import DeviceError, KernelError, TargetError
+from pykern.obtain.dump import dump, dump_failed
 from pykern.obtain.fault_code import fault_code
 from pykern.obtain.memory_code import memory_code
 from pykern.obtain.team_code import team_code
@@ -78,7 +78,7 @@ def _kept(source: Source, key: str) -> Any:
     """What the cache has; nothing where the stages are wanted (`PYKERN_DUMP`), which it does not hold."""
     found = None if settings().dump is not None else shared_cache().get(key)
     if found is not None and settings().logs("cache"):
-        tell(f"pykern: found {source.function.name} for {source.target} in the cache\n")
+        write_stderr(f"pykern: found {source.function.name} for {source.target} in the cache\n")
     return found
 
 
@@ -94,7 +94,11 @@ def _compile(source: Source, key: str) -> Artifact:
     if folder is None or not isinstance(source, KernelSource | ProgramSource):
         artifact = service().compile(source)
     else:
-        artifact = service().compile(source, keep_stages=True)
+        try:
+            artifact = service().compile(source, keep_stages=True)
+        except KernelError as error:
+            dump_failed(source, error, key, folder)
+            raise
         dump(source, replace(artifact, key=key), folder)
         if artifact.lacks_code:
             raise no_code(artifact)

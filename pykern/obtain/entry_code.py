@@ -35,6 +35,7 @@ class EntryCode:
 
     def __init__(self) -> None:
         self.address: int | None = None if launchable.SUPPORTED else 0
+        self._wanted = 0
         self._looked = False
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -47,6 +48,12 @@ class EntryCode:
             with self._lock:
                 self._obtain(calls)
         return self.address
+
+    def wanted(self) -> None:
+        """A call would have used it."""
+        if self.address is None:
+            self._wanted += 1
+            self.obtain(self._wanted)
 
     def _obtain(self, calls: int) -> None:
         if self.address is not None or (self._thread is not None and self._thread.is_alive()):

@@ -1,7 +1,7 @@
 """The code of kept memory: from the disk cache, or from the compiler, as that of the programs' entry.
 
-Comes in: large results and scratch. Goes out: `pykern.runtime.kept_memory`, loaded. Nobody waits for it: until it is
-there arrays have NumPy's memory.
+Comes in: large results and scratch. Goes out: `pykern.runtime.caching_allocator`, loaded. Nobody waits for
+it: until it is there arrays have NumPy's memory.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from pykern.data.runtime_source import MEMORY
 from pykern.obtain.entry_code import EntryCode
-from pykern.runtime import kept_memory
+from pykern.runtime import caching_allocator
 from pykern.runtime.launchable import SUPPORTED
 
 
@@ -24,25 +24,18 @@ class MemoryCode(EntryCode):
 
     def __init__(self) -> None:
         super().__init__()
-        if not (SUPPORTED and kept_memory.SUPPORTED):
+        if not (SUPPORTED and caching_allocator.SUPPORTED):
             self.address = 0
-        self._wanted = 0
-
-    def wanted(self) -> None:
-        """Somebody wants large arrays or scratch."""
-        if self.address is None:
-            self._wanted += 1
-            self.obtain(self._wanted)
 
     def _obtain(self, calls: int) -> None:
-        if kept_memory.limit():
+        if caching_allocator.limit():
             super()._obtain(calls)
         else:
             self.address = 0
 
     def _load(self, binary: bytes) -> None:
         try:
-            self.address = int(kept_memory.kept_memory.load(binary))
+            self.address = int(caching_allocator.caching_allocator.load(binary))
         except OSError:  # made for another machine
             self.address = 0
 
@@ -54,4 +47,4 @@ def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """NumPy's `empty` of something large, in kept memory."""
     memory_code.wanted()
     nbytes = math.prod(shape) * dtype.itemsize
-    return kept_memory.kept_memory.made(nbytes, np.empty, shape, dtype)
+    return caching_allocator.caching_allocator.made(nbytes, np.empty, shape, dtype)

@@ -22,7 +22,7 @@ from pykern.data.source import ArraySpec, leaves
 from pykern.errors import LaunchError
 from pykern.program.kinds import order_of
 from pykern.program.results import Builder, builder, is_flat
-from pykern.runtime.kept_memory import kept_memory
+from pykern.runtime.caching_allocator import caching_allocator
 from pykern.runtime.launch_report import LaunchReport
 from pykern.runtime.loader import LoadedKernel, run_slots
 from pykern.runtime.written import note_write, overlaps_itself
@@ -86,7 +86,7 @@ class Plan:
         results: list[Any] = [None] * len(self.layout.results)
         copied_out = []
         for n, shape, dtype in self.fresh:
-            array = kept_memory.made(math.prod(shape) * dtype.itemsize, np.empty, shape, dtype)
+            array = caching_allocator.made(math.prod(shape) * dtype.itemsize, np.empty, shape, dtype)
             if out is not None and n < self.returned:
                 others = [o for o in out if o is not None and o is not out[n]]
                 if is_dense(out[n]) and not _overlaps(out[n], kept, others):
@@ -179,7 +179,7 @@ class Plan:
             return self.pool.pop()
         except IndexError:
             size = self.layout.scratch_bytes
-            memory = kept_memory.made(size, np.empty, size + ALIGNMENT, np.uint8)
+            memory = caching_allocator.made(size, np.empty, size + ALIGNMENT, np.uint8)
             first = -memory.ctypes.data % ALIGNMENT
             return memory[first : first + size]
 
@@ -188,12 +188,12 @@ class Plan:
             self.pool.append(scratch)
 
     def _is_kept(self) -> bool:
-        return kept_memory.loaded and self.layout.scratch_bytes >= KEPT_LEAST
+        return caching_allocator.loaded and self.layout.scratch_bytes >= KEPT_LEAST
 
 
 def _copied(array: np.ndarray, order: Sequence[int]) -> np.ndarray:
     """The same elements, dense with the axes in `order`, the fastest last."""
-    made = kept_memory.made(array.nbytes, np.array, array.transpose(order), order="C")
+    made = caching_allocator.made(array.nbytes, np.array, array.transpose(order), order="C")
     return made.transpose(np.argsort(order))
 
 

@@ -26,7 +26,7 @@ from pykern.data.abi import (
     PLAN_WORDS,
     RESULT_WORDS,
     STEP_KINDS,
-    TURNED,
+    TRANSPOSED,
     WRITEABLE,
 )
 from pykern.data.program_source import ProgramSource
@@ -165,7 +165,7 @@ class _Arguments:
         size = math.prod(shape) * dtype.itemsize
         if spec.order not in (axes := tuple(range(spec.rank)), axes[::-1]):
             raise _Unfit  # flags do not tell
-        dense = DENSE if spec.order == axes else TURNED
+        dense = DENSE if spec.order == axes else TRANSPOSED
         flags = dense | (WRITEABLE if writes else 0)
         return [flags, int(writes), self.made.pointer(dtype), len(shape), size, *shape]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from pykern.data.index_space import Extent
 from pykern.data.program_source import ProgramSource
-from pykern.data.schedule import SCHEDULES
+from pykern.data.schedule import FEWEST_PRODUCTS, SCHEDULES, SHORTEST_SIDE
 from pykern.data.source import KernelOptions
 from pykern.errors import KernelError
 from pykern.obtain.code import loaded
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
 MOST_SHAPES = 16
 MOST_KINDS = 1000
 """Kinds of launches that are counted."""
-FEWEST_PRODUCTS = 1 << 20
-"""Multiplications, about, of a launch from which the longer way to its code pays: 0.1 ms of loops."""
-SHORTEST_SIDE = 8
-"""Rows and columns of matrices below which tiles are all but empty, as `pykern.lowering.llvm.entry` has it."""
 MANY_PRODUCTS = 1 << 28
 """Multiplications, about, of all launches of a kind from which compiling them pays."""
 LONG_LOOPS = 0.03
@@ -54,7 +50,7 @@ class ProductLaunches:
         self._spent: dict[Any, float] = {}
         """What the launches of each kind did so far of what makes compiling them pay: 1 is enough."""
 
-    def again(self, args: tuple, keywords: dict[str, Any]) -> bool:
+    def repeat_launch(self, args: tuple, keywords: dict[str, Any]) -> bool:
         """Run a launch of a kind that ran in tiles before; false where it has to be looked at."""
         counts = _counts(keywords.get("ndrange")) if len(keywords) == 1 else None
         if counts is None or current_device() != "cpu" or not all(type(a) is np.ndarray for a in args):

@@ -84,7 +84,7 @@ def keep(value: Any) -> Any:
 _PLACES = {"array": "array_launch", "stream_type": "stream_launch"}
 
 
-def tell_type(cell: str, kind: type) -> None:
+def publish_type(cell: str, kind: type) -> None:
     """Let entries know a class whose slot ``_launch`` holds cells for them."""
     _kept.append(kind)
     with _making:
@@ -101,7 +101,7 @@ def slot_offset(kind: type, name: str) -> int:
     return 8 * next(n for n, word in enumerate(words) if word == id(mark))
 
 
-def tell_dtype(name: str) -> None:
+def publish_dtype(name: str) -> None:
     """Put a dtype of ml_dtypes into the table, so that entries know its arrays."""
     cell = TABLE_INDEX[f"dtype.{name}"]
     if not table()[cell]:

@@ -110,12 +110,14 @@ def install(
     before = kernel._kept[2:] if kernel._kept else ()
     kernel._kept = (tables, before, otherwise, guards, table, kept)
     clear(kernel)  # no thread meets old entries behind new guards
-    _tell(kernel, otherwise, entries[:ENTRIES])
+    _publish_entries(kernel, otherwise, entries[:ENTRIES])
     _cell(kernel, "guards").value = ctypes.addressof(table) if guards else None
     _cell(kernel, "vectorcall").value = entries[0][0] if entries else None
 
 
-def _tell(kernel: Any, otherwise: Otherwise, entries: list[tuple[int, int]], program: bool = False) -> None:
+def _publish_entries(
+    kernel: Any, otherwise: Otherwise, entries: list[tuple[int, int]], program: bool = False
+) -> None:
     """Fill the cells that tell what entries there are, and where other calls go."""
     _cell(kernel, "slow").value = id(otherwise.slow)
     _cell(kernel, "python").value = id(otherwise.python)
@@ -145,7 +147,9 @@ def install_plans(
     table = _guard_table(guards, tables)
     program._kept = (tables, program._kept, plans, otherwise, guards, table)
     clear(program)  # as above
-    _tell(program, otherwise, [(id(plan), writes) for plan, writes in plans[:ENTRIES]], program=True)
+    _publish_entries(
+        program, otherwise, [(id(plan), writes) for plan, writes in plans[:ENTRIES]], program=True
+    )
     _cell(program, "guards").value = ctypes.addressof(table)
     _cell(program, "vectorcall").value = entry if plans else None
     program._kept = (tables, plans, otherwise, guards, table)

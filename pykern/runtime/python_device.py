@@ -147,13 +147,23 @@ def _unwanted(function: Any) -> LaunchError:
 
 
 def _groups(launch: Launch, ranges: Any, call: Callable[[WorkItem], None], barriers: bool) -> None:
-    for group in itertools.product(*(range(n) for n in launch.groups)):
+    for group in _places(launch.groups):
         items = (WorkItem(launch, ranges, group, local) for local in _locals(launch, group))
         if barriers:
             Group(list(items), call).run()
         else:
             for item in items:
                 call(item)
+
+
+def _places(lengths: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """All coordinates, the last one fastest; one after the other, as there may be more than memory holds."""
+    if not lengths:
+        yield ()
+        return
+    for first in range(lengths[0]):
+        for others in _places(lengths[1:]):
+            yield first, *others
 
 
 def _locals(launch: Launch, group: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

@@ -8,7 +8,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-MEETING_NAMES = frozenset(
+CONVERGENT_NAMES = frozenset(
     {"barrier", "shared", "subgroup_reduce", "subgroup_scan", "subgroup_shuffle", "subgroup_broadcast",
      "group_reduce"}
 )  # fmt: skip
@@ -19,7 +19,7 @@ _BETWEEN = ("PRECALL", "PUSH_NULL", "CACHE", "EXTENDED_ARG", "NOP")
 
 
 def meets(
-    function: types.FunctionType, seen: set[int] | None = None, names: frozenset[str] = MEETING_NAMES
+    function: types.FunctionType, seen: set[int] | None = None, names: frozenset[str] = CONVERGENT_NAMES
 ) -> bool:
     """Whether the function, or a `@pk.func` it reaches, uses something that work-items do together."""
     seen = set() if seen is None else seen

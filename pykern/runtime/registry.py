@@ -182,7 +182,7 @@ def _open(name: str) -> Opened:
     known = info(name)
     there = runtime(known.runtime)
     assert not isinstance(there, Missing)
-    driver = there.open(known.ordinal)
+    driver = there.open(known)
     full = "cpu" if known.runtime == "cpu" else full_name(known.runtime, known.ordinal)
     stream = driver.stream("normal")
     return Opened(full, known, driver, Pool(full, driver, stream), stream)

@@ -18,7 +18,7 @@ from pykern.data.abi import STREAM_CELLS
 from pykern.data.synthetic_frame import at_users_line
 from pykern.errors import DeviceError, LaunchError
 from pykern.runtime import registry
-from pykern.runtime.cpu_table import tell_type
+from pykern.runtime.cpu_table import publish_type
 from pykern.runtime.devices import checked, current_device, device
 from pykern.runtime.event import Event
 
@@ -151,7 +151,7 @@ class Stream:
         return f"<pykern.Stream on {self._opened.name}, priority {self.priority}>"
 
 
-tell_type("stream_type", Stream)
+publish_type("stream_type", Stream)
 
 
 class Finisher:

@@ -22,7 +22,7 @@ SUPPORTED = sys.platform.startswith("linux") and platform.machine() in ("x86_64"
 AWAKE_NS = 100_000
 """How long a worker waits awake for the next launch: a loop of launches finds it there, and it does not take the
 processor from the next library for long."""
-TURN_NS = 100_000
+SLICE_NS = 100_000
 """After so long the scheduler may take the processor from a worker that is awake."""
 PERIOD_NS = 100_000_000
 """How long the main thread may be in a launch until it is interrupted to ask Python for signals."""
@@ -47,13 +47,21 @@ class Team:
         facts = (ctypes.c_int64 * (max(FACTS.values()) + 1)).from_address(
             library.function("pk_state", ctypes.c_void_p)()
         )
-        facts[FACTS["spin"]], facts[FACTS["slice"]] = AWAKE_NS, TURN_NS
+        facts[FACTS["spin"]], facts[FACTS["slice"]] = AWAKE_NS, SLICE_NS
         facts[FACTS["period"]] = PERIOD_NS
         main = threading.main_thread()
         facts[FACTS["main"]], facts[FACTS["thread"]] = _signed(main.ident or 0), main.native_id or 0
         self._library, self._facts = library, facts
         _at_fork(library.address("pk_forked"))
-        for name in ("pk_allocate", "pk_resize", "pk_release", "pk_tell", "pk_fork", "pk_share", "pk_call"):
+        for name in (
+            "pk_allocate",
+            "pk_resize",
+            "pk_release",
+            "pk_call_python",
+            "pk_fork",
+            "pk_share",
+            "pk_call",
+        ):
             cells[TABLE_INDEX[name]] = library.address(name)
         self.loaded = True
         await_no_more()

@@ -20,14 +20,14 @@ WRONG_INPUT, USAGE, CRASHED = 1, 2, 4
 INTERRUPTED = 130
 
 
-def guarded(tool: str, run: Callable[[], int], again: str, arguments: list[str]) -> int:
+def guarded(tool: str, run: Callable[[], int], entry_point: str, arguments: list[str]) -> int:
     """The exit status of `run`, called in a process of its own.
 
-    Where the system has no `fork`, a new process calls the function ``module:name`` that `again` names with
+    Where the system has no `fork`, a new process calls the function ``module:name`` that `entry_point` names with
     `arguments`: it is to do what `run` does.
     """
     if not hasattr(os, "fork"):
-        return _spawned(tool, again, arguments)
+        return _spawned(tool, entry_point, arguments)
     for stream in (sys.stdout, sys.stderr):
         if stream:
             stream.flush()
@@ -44,8 +44,8 @@ def guarded(tool: str, run: Callable[[], int], again: str, arguments: list[str])
     return _told(tool, os.waitstatus_to_exitcode(ended))
 
 
-def _spawned(tool: str, again: str, arguments: list[str]) -> int:
-    module, _, name = again.partition(":")
+def _spawned(tool: str, entry_point: str, arguments: list[str]) -> int:
+    module, _, name = entry_point.partition(":")
     program = (
         f"import sys; from pykern.tools.guarded import _finish; from {module} import {name}; "
         f"_finish({tool!r}, lambda: {name}(sys.argv[1:]))"

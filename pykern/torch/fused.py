@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pykern as pk
+from pykern import activations
 from pykern.torch.framework import torch
 from pykern.torch.op import op
 from pykern.torch.replacing import Replaced, replace
@@ -38,33 +39,26 @@ def softmax(x):
 @op
 @pk.jit
 def gelu(x):
-    return 0.5 * x * (1.0 + pk.erf(x * 0.7071067811865476))
+    return activations.gelu(x)
 
 
 @op
 @pk.jit
 def gelu_tanh(x):
-    return 0.5 * x * (1.0 + pk.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
-
-
-@pk.jit
-def sigmoid(x):
-    """``1 / (1 + exp(-x))``, by exponentials that do not overflow: their derivatives are finite, too."""
-    e = pk.exp(pk.where(x < 0, x, -x))
-    return pk.where(x < 0, e, 1) / (1 + e)
+    return activations.gelu_tanh(x)
 
 
 @op
 @pk.jit
 def silu(x):
-    return x * sigmoid(x)
+    return activations.silu(x)
 
 
 @op
 @pk.jit
 def swiglu(gate, up):
     """``silu(gate) * up``, the middle of a gated feed-forward layer."""
-    return gate * sigmoid(gate) * up
+    return activations.silu(gate) * up
 
 
 class FusedLayerNorm(torch.nn.Module):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 
-from pykern.compiler.progress import tell
+from pykern.compiler.progress import write_stderr
 from pykern.environment.settings import settings
 
 EVERY = 10.0
@@ -29,7 +29,7 @@ class TuningProgress:
 
     def __exit__(self, *_: object) -> None:
         if self._width:
-            tell("\n")
+            write_stderr("\n")
 
     def step(self, done: int, best: str, seconds: float) -> None:
         """`done` configurations are tried."""
@@ -43,7 +43,7 @@ class TuningProgress:
             f"{seconds * 1e3:.3g} ms  at most {left:.0f} s more"
         )
         if self._terminal:
-            tell("\r" + line.ljust(self._width))
+            write_stderr("\r" + line.ljust(self._width))
             self._width = max(self._width, len(line))
         else:
-            tell(line + "\n")
+            write_stderr(line + "\n")

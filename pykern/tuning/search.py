@@ -13,16 +13,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pykern.compiler.progress import tell
+from pykern.compiler.progress import write_stderr
 from pykern.environment.settings import settings
 from pykern.errors import KernelError
 from pykern.obtain.schedules import GAIN, Tunable, path_of, remember, timings
 from pykern.tuning.progress import TuningProgress
 
-TURNS = 3
+ROUNDS = 3
 """Timings of a configuration at least; the least counts."""
 ENOUGH = 0.03
-"""Seconds of timing from which more turns tell little."""
+"""Seconds of timing from which more calls tell little."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ class Search:
         schedules = tuple(self.best.split(";")) if self.best else ()
         path = path_of(choices.source, choices.device) if kept else ""
         if interrupted and not settings().quiet:
-            tell(f"pykern: tuning ended; the best so far is kept{f' in {path}' if path else ''}\n")
-        before = self.known[""]  # of the turns that decided, where there were any
+            write_stderr(f"pykern: tuning ended; the best so far is kept{f' in {path}' if path else ''}\n")
+        before = self.known[""]  # of the rounds that decided, where there were any
         return Tuned(schedules, self.least, before, self.tried, dict(self.known), path, interrupted)
 
     def _search(self, parts: list[list[str]]) -> None:
@@ -140,12 +140,12 @@ class Search:
         return self.known[name]
 
     def _confirm(self, first: Any) -> None:
-        """The best and the cost model's once more, by turns; what is not faster then is not kept."""
+        """The best and the cost model's once more, alternately; what is not faster then is not kept."""
         if not self.best:
             return
         second = self.choices.made(self.best)
         times = {"": float("inf"), self.best: float("inf")}
-        for _ in range(TURNS):
+        for _ in range(ROUNDS):
             for name, made in (("", first), (self.best, second)):
                 times[name] = min(times[name], self._time(made))
         self.known.update(times)
@@ -158,12 +158,12 @@ class Search:
         """The least of several calls."""
         call = self.choices.repeated(made)
         call()
-        least, spent, turns = float("inf"), 0.0, 0
-        while turns < TURNS or (spent < ENOUGH and turns < 1000):
+        least, spent, calls = float("inf"), 0.0, 0
+        while calls < ROUNDS or (spent < ENOUGH and calls < 1000):
             started = time.perf_counter()
             call()
             taken = time.perf_counter() - started
-            least, spent, turns = min(least, taken), spent + taken, turns + 1
+            least, spent, calls = min(least, taken), spent + taken, calls + 1
             if spent > 1.0:
                 break
         return least

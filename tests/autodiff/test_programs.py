@@ -385,3 +385,11 @@ def test_the_derivative_by_a_cotangent():
     by_x, by_u = again(x, u, v)
     np.testing.assert_allclose(by_x, 6 * x * u * v)
     np.testing.assert_allclose(by_u, 3 * x**2 * v)
+
+
+@pytest.mark.parametrize("argument", [np.ones(3), np.arange(3)])
+@pytest.mark.parametrize("count", [0, 2])
+def test_pull_takes_one_cotangent(argument, count):
+    _, pull = pk.vjp(pk.jit(lambda x: x * x), argument)
+    with pytest.raises(pk.KernelTypeError, match=f"pull takes one cotangent.*not {count}"):
+        pull(*(np.ones(3),) * count)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.benchmarking.interleaved import wake
 from pykern.benchmarking.kernels import saxpy
-from pykern.benchmarking.turns import wake
 
 
 class Counted:
@@ -207,7 +207,7 @@ def test_refused(call, error, said):
 def test_text_and_notebook():
     result = pk.benchmark({"<a>": lambda: None, "b": lambda: None}, (), 1, 3)
     text, page = str(result), result._repr_html_()
-    assert "3 turns after 1 calls to warm up" in text
+    assert "3 rounds after 1 calls to warm up" in text
     assert all(word in text for word in ("median", "p10", "p90", "<a>"))
     assert "&lt;a&gt;" in page
     assert "<a>" not in page
@@ -242,7 +242,7 @@ class Begun:
 
 
 def test_calls_before_a_turn_are_waited_for():
-    """Else a turn of JAX's would hold all that the calls before it began: it looked thirty times slower."""
+    """Else a round of JAX's would hold all that the calls before it began: it looked thirty times slower."""
     waited: list[int] = []
     begun = 0
 

@@ -29,12 +29,12 @@ def shared_sum(y, x):
     y[i] = tile[0] + tile[63]
 
 
-# loads, stores, atomics, and flops of a work-item, or of a turn of its loop: counted by hand
+# loads, stores, atomics, and flops of a work-item, or of an iteration of its loop: counted by hand
 BY_HAND = {
     "saxpy": ((8, 4, 2), 12, ()),
     "heat": ((24, 4, 9), 12, ()),  # t2[i, j] = ... : 6 loads, t[i, j] once; 2 * t[i, j] twice, a * b once
     "matmul": ((8, 0, 2), 4, ("for k",)),  # a[i, k] is the same for all neighbours
-    "smooth": ((20, 4, None), 8, ()),  # a loop of 5 turns
+    "smooth": ((20, 4, None), 8, ()),  # a loop of 5 iterations
     "histogram": ((8, 4, 0), 8, ()),  # an atomic addition reads and writes
 }
 
@@ -82,7 +82,7 @@ def test_words():
     first, *_ = summary(SAMPLES["matmul"].look("llvm"))
     line = SAMPLES["matmul"].line("for k")
     assert first.startswith(
-        f"Each turn of the loop at line {line} makes 2 loads, 8 bytes, for 2 flops: 0.25 flop/byte"
+        f"Each iteration of the loop at line {line} makes 2 loads, 8 bytes, for 2 flops: 0.25 flop/byte"
     )
     low, high = intensity(SAMPLES["heat"].look("llvm").costs)
     assert (low, high) == (pytest.approx(9 / 28), pytest.approx(9 / 12))

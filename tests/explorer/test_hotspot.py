@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 import pykern as pk
-from pykern.data.costs import Access, Costs, Turns, Work
+from pykern.data.costs import Access, Costs, Executions, Work
 from pykern.data.lineage import BACKWARD, OPERATION, PRIMAL, TANGENT
 from pykern.explorer import ceilings, packing, processor
 from pykern.explorer.explore import file_name, look
@@ -31,11 +31,14 @@ def test_the_costliest_line_is_in_the_innermost_loop(name, text):
 def test_loops_outweigh_what_stands_around_them():
     data = SAMPLES["saxpy"].look("llvm")
     file, first = data.sources[0].file, data.sources[0].first
-    once = Access("x", "load", 8, file, first + 1, Turns(4))
-    often = Work("add", "f32", 1, file, first + 2, Turns(1, (first,)))
+    once = Access("x", "load", 8, file, first + 1, Executions(4))
+    often = Work("add", "f32", 1, file, first + 2, Executions(1, (first,)))
     assert hotspot(replace(data, costs=Costs((once,), (often,)))) == (file, first + 2)
-    assert hotspot(replace(data, costs=Costs((once,), (replace(often, turns=Turns()),)))) == (file, first + 1)
-    elsewhere = replace(once, file="other.py", turns=Turns(100))
+    assert hotspot(replace(data, costs=Costs((once,), (replace(often, executions=Executions()),)))) == (
+        file,
+        first + 1,
+    )
+    elsewhere = replace(once, file="other.py", executions=Executions(100))
     assert hotspot(replace(data, costs=Costs((once, elsewhere)))) == (file, first + 1)
 
 
@@ -144,7 +147,7 @@ def test_the_processor_is_measured_once(rates):
     assert processor.this_processor() == first == ceilings.given(None, "llvm")
     assert len(calls) == 1
     assert first.measured
-    again = processor.this_processor(again=True)  # the higher of both: a limit is what can be had
+    again = processor.this_processor(remeasure=True)  # the higher of both: a limit is what can be had
     assert (again.gb_per_s, dict(again.gflop_per_s)) == (10.0, {"f32": 120.0, "f64": 50.0})
     assert processor.this_processor() == again
 

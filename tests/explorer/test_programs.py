@@ -134,7 +134,9 @@ def test_what_a_call_of_a_program_costs():
     assert total(costs) == (4 * (32 + 64 + 16), 4 * (8 + 128), 2 * 8 * 4 * 16 + 4 * 128)
     assert least_bytes(costs) == sum(total(costs)[:2])
     code, first = layer.__wrapped__.__code__, layer.__wrapped__.__code__.co_firstlineno
-    by_line = {n: sum(w.flops * w.turns.times for w in costs.work if w.line == first + n) for n in (2, 3, 4)}
+    by_line = {
+        n: sum(w.flops * w.executions.times for w in costs.work if w.line == first + n) for n in (2, 3, 4)
+    }
     assert by_line == {2: 1024, 3: 256, 4: 256} and code.co_filename == costs.work[0].file
     assert {a.array for a in costs.accesses} == {"x", "w", "b", "result 0", "result 1"}
     told = summary(data)[0]
@@ -152,7 +154,7 @@ def test_loops_of_programs():
     assert total(costs, (line,)) == (2 * 128, 128, 2 * 64)  # the state and w are read, the state is written
     assert total(costs)[2] == 3 * 16
     assert summary(data)[0].startswith(
-        f"Each turn of the loop at line {line} reads at least 256 bytes and writes 128"
+        f"Each iteration of the loop at line {line} reads at least 256 bytes and writes 128"
     )
 
 

@@ -106,3 +106,15 @@ def test_what_scipy_does_not_call():
 def test_signatures_that_do_not_fit(signature):
     with pytest.raises(pk.KernelTypeError, match="signature"):
         pk.cfunc(bell, signature)
+
+
+def test_as_a_decorator():
+    @pk.cfunc("f64(f64)")
+    def cube(x):
+        return x * x * x
+
+    assert cube.ctypes(1.5) == 1.5**3
+    with pytest.raises(pk.KernelTypeError, match="has no type 'f63'"):
+        pk.cfunc("f63(f64)")
+    with pytest.raises(pk.KernelTypeError, match="takes a function and its signature"):
+        pk.cfunc(square)

@@ -366,6 +366,43 @@ def test_integers_to_negative_powers_are_told(place, debug):
     np.testing.assert_array_equal(out, [2, 1, -64])
 
 
+NEGATIVE = -1
+
+
+@pk.kernel
+def powers(out, n, which: pk.static):
+    i = pk.index()
+    if which == "index":
+        out[i] = 2**-i
+    elif which == "argument":
+        out[i] = (i + 2) ** n
+    elif which == "loop":
+        for j in range(1, 3):
+            out[i] += 2**-j
+    elif which == "constant":
+        exponent = -2
+        out[i] = (i + 1) ** exponent + (i + 1) ** NEGATIVE + (i + 1) ** -3
+    else:
+        out[i] = 2.0**-i + 2**i
+
+
+@pytest.mark.parametrize("which", ["index", "argument", "loop"])
+def test_python_integers_to_negative_powers_are_told(which):
+    """On the reference device all integers are Python's, whose power would be a float: compiled kernels have 0."""
+    with pytest.raises(pk.errors.AssertionFailed, match="an integer is raised to a negative power"):
+        powers(np.zeros(4), -1, which, ndrange=4, device="python")
+
+
+@pytest.mark.parametrize("which", ["constant", "float"])
+def test_powers_that_are_floats_on_the_reference_device(which):
+    n, compiled, reference = np.arange(4.0), np.zeros(4), np.zeros(4)
+    powers(reference, -1, which, ndrange=4, device="python")
+    powers(compiled, -1, which, ndrange=4, device="cpu")
+    wanted = 2.0**-n + 2**n if which == "float" else (n + 1) ** -2 + 1 / (n + 1) + (n + 1) ** -3
+    np.testing.assert_allclose(reference, wanted, rtol=1e-15)
+    np.testing.assert_allclose(compiled, wanted, rtol=1e-15)
+
+
 def test_integers_to_negative_powers_are_cut_off():
     x = np.array([2, 1, -1, -1, -7], np.int32)
     y = np.array([-1, -3, -3, -2, -1], np.int32)

@@ -69,6 +69,12 @@ def test_what_does_not_fit():
     ):
         with pytest.raises(pk.errors.LaunchError, match=message):
             pl.validate_config(config, device)
+    for wrong in (None, 3, "flash_attention"):
+        for function in (pl.required_shared_memory, lambda config: pl.validate_config(config, "cpu")):
+            with pytest.raises(pk.errors.LaunchError, match="a configuration is a `Config`, not"):
+                function(wrong)
+    with pytest.raises(pk.errors.LaunchError, match="has no function 3"):
+        pl.Config.for_device("cpu", 3)
     with pytest.raises(pk.errors.LaunchError, match="flash_atention"):
         pl.Config.for_device("cpu", "flash_atention")
     with pytest.raises(pk.errors.DeviceError, match="no device or chip"):

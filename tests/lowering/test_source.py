@@ -15,7 +15,7 @@ from pykern.errors import TargetError
 from pykern.lowering.source.options import LANGUAGES
 from pykern.pytest_plugin import need_device
 from tests.lowering.source_cases import CASES, diffused, waves
-from tests.lowering.source_runs import RUNS, c_compiler, results
+from tests.lowering.source_runs import RUNS, c_compiler, lowered, results, run_c
 from tests.project.tree import ROOT
 
 F = pk.f32
@@ -166,3 +166,21 @@ def test_the_device_cpu_by_c(tmp_path):
     )  # fmt: skip
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
     assert re.search(r"\b[1-9]\d passed", run.stdout), run.stdout[-500:]
+
+
+@pk.kernel
+def half_of_bytes(y, x, n, unused, flag):
+    i = pk.index()
+    y[i] = (x[i] // n) >> 1
+
+
+def test_a_function_in_c_takes_what_its_caller_has(rng):
+    """Numbers that nothing uses, and arrays of integers without a sign."""
+    x = rng.integers(0, 256, 37).astype(np.uint8)
+    arguments = (np.zeros(37, np.uint16), x, np.uint8(3), 2.5, True)
+    text = lowered(half_of_bytes, arguments, (37,), "c").binary.decode()
+    for declared in ("uint16_t *restrict y,", "const uint8_t *restrict x,", "double unused,", "bool flag,"):
+        assert declared in text
+    if c_compiler() is not None:
+        found, _ = run_c(half_of_bytes, arguments, (37,))
+        np.testing.assert_array_equal(found, x // 3 >> 1)

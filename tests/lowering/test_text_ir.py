@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pykern.errors import TargetError
-from pykern.lowering.llvm import codegen, kept_memory
+from pykern.lowering.llvm import caching_allocator, codegen
 from pykern.lowering.llvm.codegen import assemble, machine_of
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.machines import ELSEWHERE, Host
@@ -259,7 +259,7 @@ def text_of(monkeypatch: pytest.MonkeyPatch, module: object) -> str:
     return str(text.value)
 
 
-@pytest.mark.parametrize("module", [entry, kept_memory], ids=["entry", "memory"])
+@pytest.mark.parametrize("module", [entry, caching_allocator], ids=["entry", "memory"])
 @pytest.mark.parametrize("name", ["this", "aarch64", "x86-64-v2"])
 def test_llvm_takes_what_is_written(module: object, name: str, monkeypatch: pytest.MonkeyPatch):
     """Parsed and verified. What is written once for all machines is valid for all."""

@@ -9,7 +9,7 @@ from pykern.dialect import attributes as kern
 from pykern.dialect.context import new_context
 from pykern.passes.analysis.cost_model.code_size import FEWEST_ALIKE
 from pykern.passes.framework import Upstream, run_pass
-from pykern.passes.ir.region_bodies import told_apart
+from pykern.passes.region_bodies import told_apart
 
 
 def generic(name: str, operand: str, number: float, dims: str = "%empty") -> str:

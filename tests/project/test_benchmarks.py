@@ -98,7 +98,7 @@ def test_peers_that_are_not_there_or_end_the_process_are_named(tmp_path):
     (tmp_path / "suite_of_test.py").write_text(
         "import numpy as np\n"
         "from pykern.benchmarking.harness import Suite\n"
-        "from pykern.benchmarking.turns import Effort\n"
+        "from pykern.benchmarking.interleaved import Effort\n"
         "from pykern.benchmarking.workload import Contender, Peer, Workload\n"
         "def workload(kind):\n"
         "    return Workload('one', {'kind': kind}, lambda: {'x': np.ones(4)},\n"

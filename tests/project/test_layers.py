@@ -34,6 +34,7 @@ LEVELS = (
     ("pykern",),  # the package itself, what users write `import pykern as pk` for
     ("pykern.typed",),
     ("pykern.derivatives",),
+    ("pykern.activations",),
     ("pykern.jax", "pykern.torch"),
     ("pykern.library",),
     ("pykern.tuning",),

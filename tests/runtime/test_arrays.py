@@ -338,3 +338,16 @@ def test_from_pointer_needs_addresses(need_device):
 def test_fp8_and_bf16_travel(device):
     x = np.array([1, 2, 448, np.nan], ml_dtypes.float8_e4m3fn)
     same(pk.array(x, device=device)[::-1].numpy(), x[::-1].copy())
+
+
+def test_elements_are_not_compared():
+    """`==` is neither that of NumPy nor, silently, that of objects."""
+    x, y = pk.array(np.ones(3)), pk.array(np.ones(3))
+    for other in (y, np.ones(3), 1.0):
+        with pytest.raises(pk.KernelTypeError, match="do not compare elements"):
+            x == other  # noqa: B015
+        with pytest.raises(pk.KernelTypeError, match="do not compare elements"):
+            x != other  # noqa: B015
+    assert x == x
+    assert x != "x" and x in [x, y]
+    assert {x: 1, y: 2}[y] == 2

@@ -22,7 +22,7 @@ over_devices = pytest.mark.parametrize(
 @pytest.fixture
 def null():
     """A null device of its own, with nothing in it."""
-    driver = RUNTIME.open(0)
+    driver = RUNTIME.open(RUNTIME.devices()[0])
     return driver, Pool("null:0", driver, driver.stream("normal"))
 
 

@@ -293,5 +293,3 @@ def test_a_framework_without_gpus(device, monkeypatch):
     monkeypatch.setattr(runtime, "framework", lambda: there)
     found = runtime.devices()
     assert isinstance(found, Missing) and found.reason == "Metal finds no GPU"
-    with pytest.raises(DeviceError, match="no Metal device: Metal finds no GPU"):
-        runtime.open(0)

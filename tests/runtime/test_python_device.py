@@ -467,6 +467,25 @@ def big_group(x):
     x[pk.index()] = pk.group_reduce(x[pk.index()])
 
 
+def test_more_work_items_than_memory_has_room_for():
+    """They run one after the other, until the time is over."""
+    for endless, ndrange in ((on_a_line, 2**40), (in_a_box, (2**20, 2**20, 3))):
+        with pytest.raises(pk.errors.TimedOut):
+            launch(endless, np.zeros(1), ndrange=ndrange)
+
+
+@pk.kernel(timeout=0.2)
+def on_a_line(x):
+    i = pk.index()
+    x[0] = i
+
+
+@pk.kernel(timeout=0.2)
+def in_a_box(x):
+    i, _, _ = pk.index()
+    x[0] = i
+
+
 def test_the_interrupt_of_a_user_leaves_no_thread(monkeypatch):
     from pykern.runtime import reference_group
 

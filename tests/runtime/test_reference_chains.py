@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pykern.launching.reference_chains import PIECE, ChainRewriter
+from pykern.launching.reference_chains import CHUNK, ChainRewriter
 
-LONG = 3 * PIECE + 5
+LONG = 3 * CHUNK + 5
 
 
 class Noted:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from pykern.errors import DeviceError, OutOfMemory
+from pykern.runtime import registry
 from pykern.runtime.driver import Memory, Missing
 from pykern.runtime.drivers.vulkan import RUNTIME
 from tests.runtime import vulkan_kernels as kernels
@@ -40,7 +41,7 @@ def driver():
         if "vulkan" in os.environ.get("PYKERN_TEST_REQUIRE", "").split(","):
             pytest.fail(f"no Vulkan device: {found.reason}")
         pytest.skip(f"no Vulkan device: {found.reason}")
-    return RUNTIME.open(0)
+    return RUNTIME.open(RUNTIME.devices()[0])
 
 
 @pytest.fixture
@@ -121,7 +122,7 @@ def test_devices_are_described(driver):
 
 def test_a_device_that_is_not_there():
     with pytest.raises(DeviceError, match="no device vulkan:99"):
-        RUNTIME.open(99)
+        registry.info("vulkan:99")
 
 
 @pytest.mark.parametrize(
@@ -621,7 +622,7 @@ def test_a_lost_device(monkeypatch):
     """Every later call says so; nothing crashes, and freeing raises nothing."""
     from pykern.runtime.drivers.vulkan import stream as module
 
-    driver = RUNTIME.open(0)
+    driver = RUNTIME.open(RUNTIME.devices()[0])
     stream = driver.stream("normal")
     memory = on_device(driver, stream, np.zeros(64, np.int32))
     code = driver.load(kernels.generator())
@@ -651,7 +652,7 @@ def test_work_under_way_at_the_end_of_the_process(driver):
 import numpy as np
 from pykern.runtime.drivers.vulkan import RUNTIME
 from tests.runtime import vulkan_kernels as kernels
-driver = RUNTIME.open(0)
+driver = RUNTIME.open(RUNTIME.devices()[0])
 stream = driver.stream("normal")
 memory = driver.allocate(4 * 4096)
 code = driver.load(kernels.generator())

@@ -176,6 +176,37 @@ def test_dump_writes_every_stage(tmp_path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "1.725" in (folder / "00-kern.mlir").read_text()
 
 
+@pytest.mark.parametrize("reached", [False, True])
+def test_dump_writes_what_a_failed_compilation_reached(
+    reached, tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYKERN_DUMP", str(tmp_path))
+    settings.cache_clear()
+    try:
+
+        @pk.kernel
+        def early(x):
+            x[pk.index()] = missing  # noqa: F821
+
+        @pk.kernel
+        def late(x):
+            scratch = pk.shared((1 << 30,), pk.f64)
+            scratch[pk.local_index()] = x[pk.index()]
+            pk.barrier()
+            x[pk.index()] = scratch[0]
+
+        with pytest.raises(pk.KernelError) as caught:
+            (late if reached else early)(np.zeros(3), ndrange=3, workgroup=3)
+    finally:
+        monkeypatch.undo()
+        settings.cache_clear()
+    (folder,) = tmp_path.iterdir()
+    names = sorted(p.name for p in folder.iterdir())
+    last = next(n for n in reversed(names) if n.endswith(".txt"))
+    assert caught.value.reason in (folder / last).read_text()
+    assert ("00-kern.mlir" in names) == ("explorer.html" in names) == reached
+
+
 def test_spec_refuses_what_is_no_dtype() -> None:
     with pytest.raises(pk.KernelTypeError, match="takes a dtype"):
         pk.spec((3,), float)

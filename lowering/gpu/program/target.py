@@ -25,13 +25,11 @@ from pykern.lowering.gpu.program.pipeline import device_pipeline
 from pykern.lowering.gpu.program.plan import plan_of
 from pykern.lowering.gpu.target import KernelBinary
 from pykern.lowering.record import Record
-from pykern.lowering.targets import matrix_unit
 from pykern.passes.codegen.device.make_kernels import MakeKernels
 from pykern.passes.codegen.device.outline_sequential import OutlineSequential
 from pykern.passes.ir.argument_uses import written_arguments
-from pykern.passes.kernels import body, find, kernels, named, programs
+from pykern.passes.kernels import body, find, integers, kernels, named, programs
 from pykern.passes.registry import register
-from pykern.passes.tensor.prepare_signature import integers
 
 register(MakeKernels, OutlineSequential)
 
@@ -60,9 +58,10 @@ def lower(
     target: Target,
     kernel: Lower,
     record: Record,
+    matrix_unit: str = "",
 ) -> DeviceProgram:
-    """Lower the program, and each of its kernels with `kernel`."""
-    device_pipeline(matrix_unit(target), target.aligned).run(module, record, texts=record.texts)
+    """Lower the program, and each of its kernels with `kernel`. `matrix_unit`: as of `device_pipeline`."""
+    device_pipeline(matrix_unit, target.aligned).run(module, record, texts=record.texts)
     found = programs(module)
     if len(found) != 1:
         raise TargetError(f"{len(found)} functions are marked kern.program, and one is expected")

@@ -16,7 +16,6 @@ from pykern.passes.codegen.cpu.loop_nest.function import TEAM
 from pykern.passes.framework import Pass
 from pykern.passes.kernel.expand_ndrange import ExpandNdrange
 from pykern.passes.kernels import (
-    argument_marks,
     body,
     find,
     index_constant,
@@ -25,6 +24,7 @@ from pykern.passes.kernels import (
     named,
     programs,
     symbols,
+    update_type,
 )
 
 
@@ -59,9 +59,7 @@ def _symbol(op: ir.Operation) -> str:
 def _report_argument(program: ir.Operation) -> ir.Value:
     """Append the argument; programs without launches have it too, so that every program is called alike."""
     report = body(program).add_argument(ir.IndexType.get(), program.location)
-    inputs = [a.type for a in body(program).arguments]
-    program.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
-    program.attributes["arg_attrs"] = ir.ArrayAttr.get(argument_marks(program))
+    update_type(program)
     return report
 
 

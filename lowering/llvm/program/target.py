@@ -53,10 +53,10 @@ from pykern.passes.fusion.attention.outline_attention import OutlineAttention
 from pykern.passes.fusion.fuse_long_chains import FuseLongChains
 from pykern.passes.fusion.fuse_siblings import FuseSiblings
 from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
-from pykern.passes.kernels import body, programs
+from pykern.passes.kernels import body, integers, programs
 from pykern.passes.registry import register
 from pykern.passes.tensor.fresh_inserts import FreshInserts
-from pykern.passes.tensor.prepare_signature import PrepareSignature, integers
+from pykern.passes.tensor.prepare_signature import PrepareSignature
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 from pykern.passes.tensor.read_transposed import ReadTransposed
 from pykern.passes.tensor.read_widened import ReadWidened

@@ -8,8 +8,8 @@ its `setjmp`. Nothing but memory may be lost on that way, and what was taken in 
 (`memory_blocks`).
 
 Code that gets no memory for what it keeps while it runs leaves the launch in the same way (`pk_no_memory`), from
-whatever chunk it is in; the exception is then a MemoryError. Where code calls Python, it does so by `pk_tell`: nothing
-may be left by `longjmp` meanwhile.
+whatever chunk it is in; the exception is then a MemoryError. Where code calls Python, it does so by
+`pk_call_python`: nothing may be left by `longjmp` meanwhile.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def write_calls(module: Module) -> None:
     _check(module)
     _ask(module)
     _leave(module)
-    _tell(module)
+    _call_python(module)
     _stop_here(module, "pk_no_memory", OUT_OF_MEMORY, leave=True)
     _stop_here(module, "pk_stop", RAISED, leave=False)
     _call(module)
@@ -111,9 +111,9 @@ def _leave(module: Module) -> None:
     f.ret()
 
 
-def _tell(module: Module) -> None:
+def _call_python(module: Module) -> None:
     """Call a function of Python's for code that prints. If it stops the launch, nothing more of the chunk runs."""
-    f = TeamBody(module, "pk_tell", VOID, [PTR, I64, I64, PTR])
+    f = TeamBody(module, "pk_call_python", VOID, [PTR, I64, I64, PTR])
     callback, *arguments = f.arguments
     frame = f.frame()
     with f.if_then(f.is_(frame, "==", NULL)):

@@ -34,7 +34,7 @@ SELDOM = (
     "pk_short_slice",
     "pk_ask",
     "pk_check",
-    "pk_tell",
+    "pk_call_python",
     "pk_no_memory",
     "pk_stop",
     "pk_chunk",

@@ -16,7 +16,7 @@ from pykern.lowering.llvm.text_ir.values import I1, I32, I64, NULL, PTR, VOID, V
 
 STACK = 16 << 20
 """Bytes at least, of which only what is touched is taken: kernels keep private arrays there."""
-TURN = 64
+PAUSES_PER_LOOK = 64
 """How often a worker looks for work between two looks at the clock."""
 LOST = 50_000
 """Nanoseconds between two looks that show that somebody else had the processor: it is not ours to wait on."""
@@ -90,17 +90,17 @@ def _worker(module: Module) -> None:
     f.call("pk_short_slice", VOID)
     thread = this_thread(f)
     turns, until, last = f.variable(0), f.variable(0), f.variable(0)
-    again = f.variable(I1(1))
+    repeat = f.variable(I1(1))
     with f.forever():
         seen = f.read(f.state("epoch"), order="acquire", kind=I32)
         with f.if_then(f.not_(f.call("pk_search", I1, me, thread))):
             f.store(0, turns)
             f.store(0, until)
-            f.store(I1(1), again)
-            with f.while_(lambda: _same_epoch(f, seen, again)):
+            f.store(I1(1), repeat)
+            with f.while_(lambda: _same_epoch(f, seen, repeat)):
                 pause(f)
                 f.increase(turns, 1)
-                with f.if_then(f.is_(f.and_(f.load(I64, turns), TURN - 1), "==", 0), likely=False):
+                with f.if_then(f.is_(f.and_(f.load(I64, turns), PAUSES_PER_LOOK - 1), "==", 0), likely=False):
                     now = f.now()
                     with f.if_then(f.is_(f.load(I64, until), "==", 0)):
                         f.store(f.add(now, f.load(I64, f.state("spin"))), until)
@@ -109,12 +109,12 @@ def _worker(module: Module) -> None:
                     f.store(now, last)
                     with f.if_then(f.or_(lost, f.is_(now, ">=", f.load(I64, until)))):
                         f.call("pk_sleep", VOID, me, seen, allowed, avoided)
-                        f.store(I1(0), again)
+                        f.store(I1(0), repeat)
 
 
-def _same_epoch(f: TeamBody, seen: Value, again: Value) -> Value:
+def _same_epoch(f: TeamBody, seen: Value, repeat: Value) -> Value:
     epoch = f.read(f.state("epoch"), order="acquire", kind=I32)
-    return f.and_(f.is_(epoch, "==", seen), f.load(I1, again))
+    return f.and_(f.is_(epoch, "==", seen), f.load(I1, repeat))
 
 
 def _hire(module: Module) -> None:

@@ -15,7 +15,7 @@ READ_BYTES_PER_CYCLE = 16
 """Bytes of memory read in a cycle, where a contraction waits for its factors."""
 COPY_ELEMENTS = 1 << 15
 """Elements from which threads share the copy of a factor: about 8 us."""
-FEWEST_PIECES = 8
+FEWEST_SHARED_ITERATIONS = 8
 """Iterations from which a loop is worth sharing; with fewer, threads get uneven shares and another loop is cut."""
 INNERMOST_GRAIN = 2048
 """Iterations of an innermost loop that stay with one thread, so that vectors are full and lines are not shared."""
@@ -28,14 +28,14 @@ FEWEST_LONG_ROWS = 32
 one for each thread."""
 SHARED_COLUMNS = 1 << 12
 """Columns beyond which few rows, or rows that stay in no cache, are shared in chunks."""
-COLUMNS_PER_PIECE = 4 * ROW_BLOCK
-"""Columns of such a piece at least: several blocks, so that joining pieces costs little."""
+COLUMNS_PER_CHUNK = 4 * ROW_BLOCK
+"""Columns of such a chunk at least: several blocks, so that joining chunks costs little."""
 FACTOR_PARTS = 8
 """Parts that a large factor is cut into at most where it is read once: each has sums of its own to be joined."""
 FACTOR_PART_BYTES = 128 << 10
 """Bytes of the factor in such a part at least: about 5 us."""
-SHARED_COPY_PIECES = 720_720
-"""Pieces of two copies that threads share together: a multiple of all numbers of threads up to 16, so that each
+SHARED_COPY_CHUNKS = 720_720
+"""Chunks of two copies that threads share together: a multiple of all numbers of threads up to 16, so that each
 copy is cut as if alone."""
 EVEN_SHARE = 1.05
 """Ratio to an even share that one of two threads may take before panels are shared as well as rows. Rows alone are

@@ -16,8 +16,9 @@ from pykern.passes.autodiff.tensor.schedule import CheckpointSchedule, schedule
 from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.stack import peek, push, stack_type
 from pykern.passes.autodiff.tensor.trips import Trips
-from pykern.passes.autodiff.tensor.values import element, empty, index
+from pykern.passes.autodiff.tensor.values import element
 from pykern.passes.ir.clone import clone_block, terminator_operands
+from pykern.passes.ir.lengths import as_value, empty
 from pykern.passes.ir.values import defining, free_values
 from pykern.passes.kernels import body, identity
 
@@ -81,7 +82,7 @@ class Snapshots:
         with ir.InsertionPoint(new.body):
             iteration, arguments = new.induction_variable, list(new.inner_iter_args)
             replays = scf.ForOp(
-                tables.start(iteration), tables.stop(iteration), index(1), arguments[adjoints:]
+                tables.start(iteration), tables.stop(iteration), as_value(1), arguments[adjoints:]
             )
             with ir.InsertionPoint(replays.body):
                 held = list(replays.inner_iter_args)
@@ -109,7 +110,7 @@ class Snapshots:
     ) -> list[ir.Value]:
         """The kept carried values after the trips from `first` to before `last`."""
         block = body(self.op)
-        loop = scf.ForOp(first, last, index(1), states)
+        loop = scf.ForOp(first, last, as_value(1), states)
         with ir.InsertionPoint(loop.body):
             inner = Scope(block, loop.body, self.scope)
             inner.known[block.arguments[0]] = trips.variable(loop.induction_variable)
@@ -131,12 +132,12 @@ def _keeping(op: ir.Operation, scope: Scope, places: list[int], plan: Checkpoint
         types = [stack_type(plan.kept + 1, inits[k].type) for k in places]
         slots = [empty(list(type.shape), element(type)) for type in types]
         starts, stops = _table(plan.first), _table([*plan.first[1:], plan.trips])
-        outer = scf.ForOp(index(0), index(len(plan.first)), index(1), [*inits, *slots])
+        outer = scf.ForOp(as_value(0), as_value(len(plan.first)), as_value(1), [*inits, *slots])
         with ir.InsertionPoint(outer.body):
             slot, arguments = outer.induction_variable, list(outer.inner_iter_args)
             kept = [push(s, arguments[k], slot) for s, k in zip(arguments[len(inits) :], places, strict=True)]
             start, stop = tensor.extract(starts, [slot]), tensor.extract(stops, [slot])
-            inner = scf.ForOp(start, stop, index(1), arguments[: len(inits)])
+            inner = scf.ForOp(start, stop, as_value(1), arguments[: len(inits)])
             with ir.InsertionPoint(inner.body):
                 variable = trips.variable(inner.induction_variable)
                 known = dict(zip(block.arguments, [variable, *inner.inner_iter_args], strict=True))

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, linalg
 
-from pykern.passes.autodiff.tensor.values import element, empty, empty_like, identity_map, shape
+from pykern.passes.autodiff.tensor.values import element, identity_map, shape
+from pykern.passes.ir.lengths import empty, empty_like
 
 
 @dataclass(frozen=True)

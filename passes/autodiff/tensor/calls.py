@@ -22,8 +22,9 @@ from pykern.passes.autodiff.tensor.custom import reverse_custom
 from pykern.passes.autodiff.tensor.gates import Gate, as_bit, as_byte, byte
 from pykern.passes.autodiff.tensor.refuse import refused
 from pykern.passes.autodiff.tensor.scope import Scope
-from pykern.passes.autodiff.tensor.values import constant, element, empty, full, is_float, is_tensor, sizes_of
+from pykern.passes.autodiff.tensor.values import constant, element, full, is_float, is_tensor
 from pykern.passes.ir.argument_uses import written_arguments
+from pykern.passes.ir.lengths import empty, sizes_of
 from pykern.passes.kernels import body, find, named
 from pykern.passes.tensor.outline_launches import launch_like, to_buffer, to_tensor
 

@@ -16,8 +16,9 @@ from pykern.passes.autodiff.tensor.builder import GenericBuilder
 from pykern.passes.autodiff.tensor.frame import Frame
 from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.targets import Target
-from pykern.passes.autodiff.tensor.values import affine, constant, element, full, index, is_tensor, shape
+from pykern.passes.autodiff.tensor.values import affine, constant, element, full, is_tensor, shape
 from pykern.passes.ir.affine import Sum, linear_form
+from pykern.passes.ir.lengths import as_value
 from pykern.passes.ir.structured import Structured
 
 _FINITE = {"arith.addf", "arith.subf", "arith.mulf", "arith.negf", "math.fma", "arith.extf", "arith.truncf"}
@@ -93,7 +94,7 @@ class GatheringFrame(Frame):
     def position(self, loop: int) -> ir.Value:
         if loop not in self.by_loop:
             return super().position(loop)
-        return arith.divsi(self._distance(self.by_loop[loop]), index(self.by_loop[loop].stride))
+        return arith.divsi(self._distance(self.by_loop[loop]), as_value(self.by_loop[loop].stride))
 
     def guarded(self, value: ir.Value) -> ir.Value:
         """Zero where the primal has no such iteration; as it is where the zeros make it so."""
@@ -102,11 +103,11 @@ class GatheringFrame(Frame):
         condition = None
         for replaced in self.by_loop.values():
             distance = self._distance(replaced)
-            size = index(self.op.extents[replaced.loop] * replaced.stride)
+            size = as_value(self.op.extents[replaced.loop] * replaced.stride)
             checks = [arith.cmpi(arith.CmpIPredicate.ult, distance, size)]
             if replaced.stride > 1:
-                rest = arith.remui(distance, index(replaced.stride))
-                checks.append(arith.cmpi(arith.CmpIPredicate.eq, rest, index(0)))
+                rest = arith.remui(distance, as_value(replaced.stride))
+                checks.append(arith.cmpi(arith.CmpIPredicate.eq, rest, as_value(0)))
             for check in checks:
                 condition = check if condition is None else arith.andi(condition, check)
         return arith.select(condition, value, constant(value.type, 0.0))
@@ -115,8 +116,8 @@ class GatheringFrame(Frame):
         """``stride * loop``, negative or too large where there is no such iteration."""
         place = linalg.IndexOp(replaced.loop).result
         for loop, coefficient in replaced.others:
-            place = arith.subi(place, arith.muli(linalg.IndexOp(loop).result, index(coefficient)))
-        return arith.subi(place, index(replaced.offset))
+            place = arith.subi(place, arith.muli(linalg.IndexOp(loop).result, as_value(coefficient)))
+        return arith.subi(place, as_value(replaced.offset))
 
 
 def _substitutions(op: Structured, target: Target) -> dict[int, Substitution] | None:

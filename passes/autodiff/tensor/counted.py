@@ -13,8 +13,8 @@ from mlir import ir
 from mlir.dialects import arith, scf
 
 from pykern.passes.autodiff.tensor.bounds import most_trips, write_most
-from pykern.passes.autodiff.tensor.values import index
 from pykern.passes.ir.clone import clone_block
+from pykern.passes.ir.lengths import as_value
 
 
 def count_while(op: ir.Operation, varied: set[ir.Value]) -> bool:
@@ -25,7 +25,7 @@ def count_while(op: ir.Operation, varied: set[ir.Value]) -> bool:
     most = most_trips(op)
     with ir.InsertionPoint(op), op.location:
         trips = _count(op, before, after)
-        loop = scf.ForOp(index(0), trips, index(1), list(op.operands))
+        loop = scf.ForOp(as_value(0), trips, as_value(1), list(op.operands))
         with ir.InsertionPoint(loop.body):
             _, *passed = clone_block(before, dict(zip(before.arguments, loop.inner_iter_args, strict=True)))
             scf.YieldOp(clone_block(after, dict(zip(after.arguments, passed, strict=True))))
@@ -42,7 +42,7 @@ def _count(op: ir.Operation, before: ir.Block, after: ir.Block) -> ir.Value:
     number = ir.IndexType.get()
     passed = [*(result.type for result in op.results), number]
     carried = [*(operand.type for operand in op.operands), number]
-    loop = scf.WhileOp(passed, [*op.operands, index(0)])
+    loop = scf.WhileOp(passed, [*op.operands, as_value(0)])
     first = loop.operation.regions[0].blocks.append(*carried)
     second = loop.operation.regions[1].blocks.append(*passed)
     with ir.InsertionPoint(first):
@@ -52,5 +52,5 @@ def _count(op: ir.Operation, before: ir.Block, after: ir.Block) -> ir.Value:
     with ir.InsertionPoint(second):
         *old, count = second.arguments
         values = clone_block(after, dict(zip(after.arguments, old, strict=True)))
-        scf.YieldOp([*values, arith.addi(count, index(1))])
+        scf.YieldOp([*values, arith.addi(count, as_value(1))])
     return loop.operation.results[len(passed) - 1]

@@ -28,9 +28,10 @@ from pykern.passes.autodiff.tensor.movement import chooses_tensors
 from pykern.passes.autodiff.tensor.prepare import copied, first_function
 from pykern.passes.autodiff.tensor.refuse import refused
 from pykern.passes.autodiff.tensor.structured_forward import forward_structured
-from pykern.passes.autodiff.tensor.values import empty_like, is_float, zeros_like
+from pykern.passes.autodiff.tensor.values import is_float, zeros_like
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import clone, terminator_operands
+from pykern.passes.ir.lengths import empty_like
 from pykern.passes.ir.structured import is_structured
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body

@@ -13,7 +13,8 @@ from mlir.dialects import arith, linalg, tensor
 
 from pykern.passes.autodiff.rules.gates import gate_constant
 from pykern.passes.autodiff.tensor.builder import elementwise
-from pykern.passes.autodiff.tensor.values import Index, empty, is_tensor, sizes_of
+from pykern.passes.autodiff.tensor.values import is_tensor
+from pykern.passes.ir.lengths import Number, empty, sizes_of
 
 Gate = Callable[[], ir.Value]
 MaybeGate = Gate | None
@@ -52,7 +53,7 @@ def moved(gate: MaybeGate, move: Callable[[ir.Value], ir.Value]) -> MaybeGate:
     return None if gate is None else lambda: move(gate())
 
 
-def closed(sizes: Sequence[Index]) -> ir.Value:
+def closed(sizes: Sequence[Number]) -> ir.Value:
     """The gate of a tensor nothing flows to."""
     return linalg.fill(arith.constant(byte(), 0), outs=[empty(sizes, byte())])
 

@@ -16,7 +16,8 @@ from pykern.passes.autodiff.tensor.frame import Frame
 from pykern.passes.autodiff.tensor.gates import MaybeGate, byte, closed, either
 from pykern.passes.autodiff.tensor.sweep import backward
 from pykern.passes.autodiff.tensor.targets import Lookup
-from pykern.passes.autodiff.tensor.values import empty, identity_map, index, sizes_of
+from pykern.passes.autodiff.tensor.values import identity_map
+from pykern.passes.ir.lengths import as_value, empty, sizes_of
 
 if TYPE_CHECKING:
     from pykern.passes.autodiff.tensor.structured_reverse import Adjoint
@@ -77,7 +78,7 @@ def _scattered(
         where = [tensor.extract(place, at) for place in places]
         total = combined(tensor.extract(into, where), tensor.extract(flow, at))
         return tensor.insert(total, into, where)
-    loop = scf.ForOp(index(0), index(extents[len(at)]), index(1), [into])
+    loop = scf.ForOp(as_value(0), as_value(extents[len(at)]), as_value(1), [into])
     with ir.InsertionPoint(loop.body):
         inner = [*at, loop.induction_variable]
         scf.YieldOp([_scattered(flow, places, extents, loop.inner_iter_args[0], inner)])

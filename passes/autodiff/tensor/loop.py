@@ -25,8 +25,8 @@ from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.stored import Stored
 from pykern.passes.autodiff.tensor.strips import parse
 from pykern.passes.autodiff.tensor.trips import Trips
-from pykern.passes.autodiff.tensor.values import index, minus
 from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.lengths import as_value, minus
 from pykern.passes.ir.values import free_values
 from pykern.passes.kernels import body, find
 
@@ -82,7 +82,7 @@ class _Trip:
         self.loop, self.start, self.closing, self.late = loop, start, closing, late
         op, scope = loop.op, loop.scope
         self.bits = loop.bits(closing)
-        self.made = scf.ForOp(index(0), index(loop.trips.count), index(1), [*start, *self.bits])
+        self.made = scf.ForOp(as_value(0), as_value(loop.trips.count), as_value(1), [*start, *self.bits])
         scope.anchor = self.made.operation
         with ir.InsertionPoint(self.made.body):
             trip = minus(minus(loop.trips.count, 1), self.made.induction_variable)
@@ -149,7 +149,7 @@ class _Trip:
         """Gates closed in the first trip alone."""
         if not self.late:
             return {}
-        again = arith.cmpi(arith.CmpIPredicate.ne, self.made.induction_variable, index(0))
+        again = arith.cmpi(arith.CmpIPredicate.ne, self.made.induction_variable, as_value(0))
         return {n: everywhere(again, self.start[n]) for n in self.late}
 
     def _gates(self, values: list[ir.Value]) -> dict[int, Gate]:

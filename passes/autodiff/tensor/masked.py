@@ -19,8 +19,9 @@ from pykern.passes.autodiff.tensor.frame import Frame
 from pykern.passes.autodiff.tensor.gates import as_bit, as_byte, closed
 from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.seeds import Seed
-from pykern.passes.autodiff.tensor.values import constant, is_tensor, sizes_of
+from pykern.passes.autodiff.tensor.values import constant, is_tensor
 from pykern.passes.ir.accumulators import StructuredKind, accumulation
+from pykern.passes.ir.lengths import sizes_of
 from pykern.passes.ir.structured import Structured
 
 _MULTIPLIES_AND_ADDS = frozenset(

@@ -17,18 +17,9 @@ from pykern.passes.autodiff.tensor.builder import GenericBuilder, Output, add, e
 from pykern.passes.autodiff.tensor.cotangents import Cotangents, Hollow, zero
 from pykern.passes.autodiff.tensor.refuse import refused
 from pykern.passes.autodiff.tensor.scope import Scope
-from pykern.passes.autodiff.tensor.values import (
-    affine,
-    constant,
-    element,
-    empty,
-    full,
-    index,
-    is_tensor,
-    shape,
-    sizes_of,
-)
+from pykern.passes.autodiff.tensor.values import affine, constant, element, full, is_tensor, shape
 from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.lengths import as_value, empty, sizes_of
 
 _STATIC = ("static_offsets", "static_sizes", "static_strides")
 
@@ -222,7 +213,7 @@ def from_elements(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> Non
             at = []
             for size in reversed(sizes):
                 place, last = divmod(place, size)
-                at.insert(0, index(last))
+                at.insert(0, as_value(last))
             open = gates.moved(gate, lambda bits, at=at: gates.as_bit(tensor.extract(bits, at)))
             cotangents.add(number, tensor.extract(whole, at), open)
 

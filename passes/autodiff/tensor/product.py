@@ -12,8 +12,9 @@ from pykern.passes.autodiff.tensor.builder import GenericBuilder, Output, elemen
 from pykern.passes.autodiff.tensor.frame import Frame
 from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.stack import peek, push
-from pykern.passes.autodiff.tensor.values import affine, empty, full, index, minus, shape
+from pykern.passes.autodiff.tensor.values import affine, full, shape
 from pykern.passes.ir.accumulators import accumulation
+from pykern.passes.ir.lengths import as_value, empty, minus
 from pykern.passes.ir.structured import Structured
 
 
@@ -53,7 +54,7 @@ def other_factors(op: Structured, output: int, scope: Scope) -> Others:
 def _running(factors: ir.Value, count: int, start: ir.Value, backwards: bool) -> tuple[ir.Value, ir.Value]:
     """At each k the product of `start` and the factors before (after) k; and of all."""
     products = empty(shape(factors), factors.type.element_type)
-    loop = scf.ForOp(index(0), index(count), index(1), [start, products])
+    loop = scf.ForOp(as_value(0), as_value(count), as_value(1), [start, products])
     with ir.InsertionPoint(loop.body):
         k = minus(count - 1, loop.induction_variable) if backwards else loop.induction_variable
         product, products = loop.inner_iter_args

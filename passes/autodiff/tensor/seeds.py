@@ -22,8 +22,9 @@ from pykern.passes.autodiff.tensor.gates import both as both_gates
 from pykern.passes.autodiff.tensor.product import other_factors
 from pykern.passes.autodiff.tensor.refuse import refused
 from pykern.passes.autodiff.tensor.scope import Scope
-from pykern.passes.autodiff.tensor.values import constant, empty, full, sizes_of
+from pykern.passes.autodiff.tensor.values import constant, full
 from pykern.passes.ir.accumulators import StructuredKind, accumulation
+from pykern.passes.ir.lengths import empty, sizes_of
 from pykern.passes.ir.structured import Structured
 
 _EQUAL = arith.CmpFPredicate.OEQ

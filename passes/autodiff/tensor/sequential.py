@@ -5,10 +5,11 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import affine, scf, tensor
 
-from pykern.passes.autodiff.tensor.values import Index, index, is_tensor, plus, times
+from pykern.passes.autodiff.tensor.values import is_tensor
 from pykern.passes.ir.accumulators import StructuredKind, accumulation
 from pykern.passes.ir.affine import linear_form
 from pykern.passes.ir.clone import clone
+from pykern.passes.ir.lengths import Number, as_value, plus, times
 from pykern.passes.ir.structured import Structured, is_structured
 
 
@@ -32,7 +33,7 @@ def _loops(view: Structured, carried: list[ir.Value], at: list[ir.Value]) -> lis
     """A nest of scf.for over every loop of the op, one element a time."""
     if len(at) == view.loops:
         return _element(view, carried, at)
-    loop = scf.ForOp(index(0), index(view.extents[len(at)]), index(1), carried)
+    loop = scf.ForOp(as_value(0), as_value(view.extents[len(at)]), as_value(1), carried)
     with ir.InsertionPoint(loop.body):
         scf.YieldOp(_loops(view, list(loop.inner_iter_args), [*at, loop.induction_variable]))
     return list(loop.results)
@@ -63,8 +64,8 @@ def _place(map: ir.AffineMap, at: list[ir.Value]) -> list[ir.Value]:
         if form is None:
             found.append(affine.apply(ir.AffineMap.get(map.n_dims, 0, [expression]), at))
             continue
-        place: Index = form.constant
+        place: Number = form.constant
         for loop in form.loops:
             place = plus(place, times(at[loop], form.factor(loop)))
-        found.append(index(place))
+        found.append(as_value(place))
     return found

@@ -19,7 +19,8 @@ from pykern.passes.autodiff.tensor.cotangents import Hollow, blank
 from pykern.passes.autodiff.tensor.frame import Frame
 from pykern.passes.autodiff.tensor.gates import MaybeGate, closed, either
 from pykern.passes.autodiff.tensor.targets import Target
-from pykern.passes.autodiff.tensor.values import constant, element, empty, identity_map, index, shape
+from pykern.passes.autodiff.tensor.values import constant, element, identity_map, shape
+from pykern.passes.ir.lengths import as_value, empty
 from pykern.passes.ir.values import defining
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def _around(hollow: Hollow | None, box: Box, builder: GenericBuilder) -> ir.Valu
             if high < box.high[d]:
                 tests.append((arith.CmpIPredicate.slt, high))
             for predicate, bound in tests:
-                test = arith.cmpi(predicate, linalg.IndexOp(d).result, index(bound - box.low[d]))
+                test = arith.cmpi(predicate, linalg.IndexOp(d).result, as_value(bound - box.low[d]))
                 inside = test if inside is None else arith.andi(inside, test)
         return arith.select(inside, constant(value.type, 0.0), value)
 

@@ -9,15 +9,16 @@ from pykern.passes.autodiff.tensor.refuse import refused
 from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.stack import peek, push, stack_type
 from pykern.passes.autodiff.tensor.trips import Trips, room
-from pykern.passes.autodiff.tensor.values import Index, element, empty
+from pykern.passes.autodiff.tensor.values import element
 from pykern.passes.ir.clone import clone_block
+from pykern.passes.ir.lengths import Number, empty
 from pykern.passes.kernels import body, identity
 
 
 class Stored:
     """The carried values a reverse loop reads, and the stacks they come from."""
 
-    def __init__(self, op: ir.Operation, scope: Scope, count: Index, trip: Index) -> None:
+    def __init__(self, op: ir.Operation, scope: Scope, count: Number, trip: Number) -> None:
         self.op, self.scope, self.count, self.trip = op, scope, count, trip
         self._promised: dict[int, ir.Operation] = {}  # carried value to the op that stands for its stack
 

@@ -14,8 +14,8 @@ from mlir.dialects import func, scf
 from pykern.dialect import attributes as kern
 from pykern.errors import PassError
 from pykern.passes.autodiff.tensor.trips import Trips
-from pykern.passes.autodiff.tensor.values import divided, index, plus, smaller, times
 from pykern.passes.ir.clone import clone_block
+from pykern.passes.ir.lengths import as_value, divided, least, plus, times
 from pykern.passes.kernels import body, find
 
 
@@ -62,14 +62,14 @@ def _split(op: ir.Operation, strip: int) -> None:
         if isinstance(trips.count, int) and trips.count <= strip:
             return  # one strip: the state at its start is there anyhow
         strips = divided(plus(trips.count, strip - 1), strip)
-        outer = scf.ForOp(index(0), index(strips), index(1), inits)
+        outer = scf.ForOp(as_value(0), as_value(strips), as_value(1), inits)
         if kern.TRIPS_AT_MOST in op.attributes:
             most = -(-ir.IntegerAttr(op.attributes[kern.TRIPS_AT_MOST]).value // strip)
             outer.operation.attributes[kern.TRIPS_AT_MOST] = ir.IntegerAttr.get(ir.IndexType.get(), most)
         with ir.InsertionPoint(outer.body):
             first = times(outer.induction_variable, strip)
-            last = smaller(plus(first, strip), trips.count)
-            inner = scf.ForOp(index(first), index(last), index(1), list(outer.inner_iter_args))
+            last = least(plus(first, strip), trips.count)
+            inner = scf.ForOp(as_value(first), as_value(last), as_value(1), list(outer.inner_iter_args))
             with ir.InsertionPoint(inner.body):
                 variable = trips.variable(inner.induction_variable)
                 known = dict(zip(block.arguments, [variable, *inner.inner_iter_args], strict=True))

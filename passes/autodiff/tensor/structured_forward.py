@@ -18,8 +18,9 @@ from pykern.passes.autodiff.tensor.joint import reduced_together
 from pykern.passes.autodiff.tensor.seeds import ties, where_equal
 from pykern.passes.autodiff.tensor.sweep import Elements, forward
 from pykern.passes.autodiff.tensor.targets import lookups
-from pykern.passes.autodiff.tensor.values import constant, element, empty_like, is_tensor
+from pykern.passes.autodiff.tensor.values import constant, element, is_tensor
 from pykern.passes.ir.accumulators import StructuredKind, accumulation
+from pykern.passes.ir.lengths import empty_like
 from pykern.passes.ir.structured import Structured
 
 

@@ -29,8 +29,9 @@ from pykern.passes.autodiff.tensor.seeds import Seed, seeds
 from pykern.passes.autodiff.tensor.stencil import add_slices
 from pykern.passes.autodiff.tensor.sweep import backward, gated, gates_back
 from pykern.passes.autodiff.tensor.targets import Target, lookups, slices_of_one, targets
-from pykern.passes.autodiff.tensor.values import element, empty, full, is_tensor, sizes_of
+from pykern.passes.autodiff.tensor.values import element, full, is_tensor
 from pykern.passes.autodiff.tensor.wide_sums import is_short, narrowed, wide, widened
+from pykern.passes.ir.lengths import empty, sizes_of
 from pykern.passes.ir.structured import Structured
 
 

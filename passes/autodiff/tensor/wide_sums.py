@@ -9,7 +9,8 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.passes.autodiff.tensor.builder import GenericBuilder, Output
-from pykern.passes.autodiff.tensor.values import element, empty, identity_map, is_tensor, shape, sizes_of
+from pykern.passes.autodiff.tensor.values import element, identity_map, is_tensor, shape
+from pykern.passes.ir.lengths import empty, sizes_of
 from pykern.passes.ir.values import made_by
 
 

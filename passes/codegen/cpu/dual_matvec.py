@@ -23,8 +23,9 @@ from pykern.passes.analysis.reductions import combines
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.loop_nest.parts import join_parts
 from pykern.passes.fusion.dual_matvec import ProductPair
-from pykern.passes.ir.affine import DYNAMIC, Number, as_value, least, plus, times
+from pykern.passes.ir.affine import DYNAMIC
 from pykern.passes.ir.constants import constant
+from pykern.passes.ir.lengths import Number, as_value, least, plus, times
 from pykern.passes.ir.loops import Counted, When, leave_alone, over_cells
 from pykern.passes.ir.values import home
 from pykern.passes.kernels import body, index_constant

@@ -12,7 +12,7 @@ from pykern.dialect import attributes as kern
 from pykern.environment.machine import cpu
 from pykern.passes.analysis.cost_model.caches import LAST_CACHE_BYTES
 from pykern.passes.analysis.cost_model.threads import (
-    FEWEST_PIECES,
+    FEWEST_SHARED_ITERATIONS,
     INNERMOST_GRAIN,
     PARALLEL_WORK,
     REDUCTION_PARTS,
@@ -252,7 +252,7 @@ def _split(space: Space) -> Split:
     parallel = space.parallel
     widest = max((space.lengths[g] for g in parallel), default=0)
     length = space.lengths[space.reduced[0]] if space.reduced else 0
-    large = widest < FEWEST_PIECES and length >= REDUCTION_PARTS and space.work > PARALLEL_WORK
+    large = widest < FEWEST_SHARED_ITERATIONS and length >= REDUCTION_PARTS and space.work > PARALLEL_WORK
     if large and not any(map(space.moves_output, space.reduced)) and combines(space.op) is not None:
         grain = -(-length // REDUCTION_PARTS)
         return Split(space.reduced[0], grain, -(-length // grain), parts=True)
@@ -260,7 +260,7 @@ def _split(space: Space) -> Split:
         return Split(-1, 1, 1)
     group = (
         parallel[0]
-        if space.lengths[parallel[0]] >= FEWEST_PIECES
+        if space.lengths[parallel[0]] >= FEWEST_SHARED_ITERATIONS
         else max(parallel, key=lambda g: space.lengths[g])
     )
     grain = INNERMOST_GRAIN if group == space.order[-1] else 1
@@ -270,13 +270,16 @@ def _split(space: Space) -> Split:
 def _blocks(space: Space, transposition: Transposition) -> Split:
     """What threads share where squares are transposed: loops around the blocks, or blocks."""
     for group in space.order:
-        if group not in (transposition.lane, transposition.line) and space.lengths[group] >= FEWEST_PIECES:
+        if (
+            group not in (transposition.lane, transposition.line)
+            and space.lengths[group] >= FEWEST_SHARED_ITERATIONS
+        ):
             return Split(group, 1, space.lengths[group])
     line, lane = (
         Split(group, transposition.blocks[group], -(-space.lengths[group] // transposition.blocks[group]))
         for group in (transposition.line, transposition.lane)
     )
-    return lane if line.extent < FEWEST_PIECES and lane.extent > line.extent else line
+    return lane if line.extent < FEWEST_SHARED_ITERATIONS and lane.extent > line.extent else line
 
 
 def _chunk(lo: ir.Value, hi: ir.Value | None, grain: int, length: int) -> tuple[ir.Value, ir.Value]:

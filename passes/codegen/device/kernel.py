@@ -20,8 +20,7 @@ from pykern.dialect.launch import LaunchOp
 from pykern.passes.ir.clone import clone
 from pykern.passes.ir.memory import Positions, ancestor_in, is_distinct, root_of, users, writes
 from pykern.passes.ir.values import defining
-from pykern.passes.kernel.launch_arguments import update_type
-from pykern.passes.kernels import function_around, identity, index_constant
+from pykern.passes.kernels import function_around, identity, index_constant, update_type
 
 PURE = ("arith.", "math.", "index.")
 """Dialects whose ops on scalars a kernel may do again."""

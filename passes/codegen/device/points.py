@@ -14,8 +14,8 @@ from mlir.dialects import arith, memref
 from pykern.dialect.index_space import GlobalIdOp
 from pykern.passes.analysis.cost_model.devices import GROUP_ITEMS, ROW_ITEMS
 from pykern.passes.analysis.space import Space
-from pykern.passes.codegen.cpu.loop_nest.emit import evaluate
 from pykern.passes.codegen.device.kernel import Kernel
+from pykern.passes.ir.affine import evaluate
 from pykern.passes.ir.clone import clone
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.values import free_values

@@ -113,11 +113,11 @@ class Score:
                 values[argument] = self._value(read.value, composed(read.at, known))
         *inside, end = [o.operation for o in body(op).operations]
         for each in inside:
-            values[each.results[0]] = self._again(each, values, known)
+            values[each.results[0]] = self._remade(each, values, known)
         result = end.operands[0]
         return self._wide(values[result] if result in values else self._scalar(result))
 
-    def _again(
+    def _remade(
         self, op: ir.Operation, values: dict[ir.Value, ir.Value], known: dict[int, ir.AffineExpr]
     ) -> ir.Value:
         if op.name == "linalg.index":

@@ -15,6 +15,7 @@ from mlir import ir
 from pykern.data.integer_expressions import Expressions
 from pykern.dialect import attributes as kern
 from pykern.dialect.index_space import NdrangeOp
+from pykern.passes.analysis.integer_ranges import width
 from pykern.passes.ir.predicates import NEGATED, predicate_of
 from pykern.passes.ir.values import defining, is_argument
 from pykern.passes.kernel.launch_bounds.slopes import SlopeReader, Slopes, Variable, is_counter
@@ -240,7 +241,7 @@ class Point:
         return self._known[wanted]
 
     def _found(self, wanted: ir.Value) -> int | None:
-        bits = _bits(wanted.type)
+        bits = width(wanted.type)
         if not bits:
             return None
         if is_argument(wanted):
@@ -272,7 +273,7 @@ class Point:
         return self.e.op("select", condition, values[0], values[1])
 
     def _of_arith(self, op: ir.Operation, bits: int) -> int | None:
-        if not all(_bits(v.type) for v in op.operands):
+        if not all(width(v.type) for v in op.operands):
             return None
         found = [self.value(v) for v in op.operands]
         operands = [n for n in found if n is not None]
@@ -384,16 +385,9 @@ def _conjuncts(value: ir.Value, wanted: bool, depth: int) -> list[Literal]:
                 first = _conjuncts(op.operands[0], live == 0, depth + 1)
                 return first + _conjuncts(ends[live], wanted, depth + 1)
         return []
-    if op.name != "arith.cmpi" or _bits(op.operands[0].type) == 1:
+    if op.name != "arith.cmpi" or width(op.operands[0].type) == 1:
         return []
     predicate = predicate_of(op)
     if predicate[0] == "u":
         return []
     return [(op.operands[0], predicate if wanted else NEGATED[predicate], op.operands[1])]
-
-
-def _bits(kind: ir.Type) -> int:
-    """Bits of an integer, 0 for any other type."""
-    if isinstance(kind, ir.IndexType):
-        return 64
-    return kind.width if isinstance(kind, ir.IntegerType) else 0

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.passes.ir.index_arithmetic import row_major
 from pykern.passes.ir.reduction import combine, neutral
 from pykern.passes.ir.values import made_by
 from pykern.passes.kernel.launch_arguments import LaunchArguments
@@ -37,14 +38,6 @@ class GroupShape:
         return total
 
 
-def linear(shape: GroupShape, local: list[ir.Value]) -> ir.Value:
-    """Row-major number of a work-item in its full group."""
-    number = local[0]
-    for width, coordinate in zip(shape.size[1:], local[1:], strict=True):
-        number = arith.AddIOp(arith.MulIOp(number, index_constant(width)).result, coordinate).result
-    return number
-
-
 def _mask(slot: ir.Value, number: ir.Value, wanted: bool) -> ir.Value:
     """Whether a work-item runs code that an early exit guards."""
     i1 = ir.IntegerType.get_signless(1)
@@ -66,7 +59,7 @@ def emit_stretch(stretch: Stretch, segmenter: Segmenter, shape: GroupShape, laun
             end = scf.YieldOp([])
         place = ir.InsertionPoint(end)
     with place, first.location:
-        number = linear(shape, local)
+        number = row_major(shape.size, local)
     for slot, wanted in stretch.masks:
         with place, first.location:
             branch = scf.IfOp(_mask(slot, number, wanted))

@@ -4,7 +4,7 @@ const SIZE = {w: 560, h: 164, left: 54, right: 136, top: 20, bottom: 30};
 function roofline(subject) {
   const c = subject.costs, roof = subject.roof;
   if (!c) return none("nothing was counted: launches of kernels inside of a program stay launches here");
-  const [low, high] = c.intensity, per = c.loops.length ? `a turn of the loop at line ${c.loops[c.loops.length - 1]}` : c.of;
+  const [low, high] = c.intensity, per = c.loops.length ? `an iteration of the loop at line ${c.loops[c.loops.length - 1]}` : c.of;
   if (!low) return none(`${per} computes nothing in floating point: there is no point to draw`);
   const known = c.work.map(w => w.dtype).filter(d => roof && roof.gflop_per_s[d]);
   const dtype = known[0] || (roof ? Object.keys(roof.gflop_per_s)[0] : "");

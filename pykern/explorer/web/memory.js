@@ -23,9 +23,9 @@ function memoryPanel(subject, k) {
   const rows = order.map(a => {
     const [words, grade] = PATTERNS[a.pattern];
     const step = a.step > 1 ? ` (${a.step} elements)` : "";
-    const turns = a.loops.length ? `${a.times > 1 ? `${a.times} ` : ""}each turn of line ${a.loops[a.loops.length - 1]}` : a.times > 1 ? `${a.times} times` : "once";
+    const executions = a.loops.length ? `${a.times > 1 ? `${a.times} ` : ""}each iteration of line ${a.loops[a.loops.length - 1]}` : a.times > 1 ? `${a.times} times` : "once";
     return `<tr><th>${escape(a.array)}</th><td>${a.count > 1 ? `${a.count} ${a.kind}s` : a.kind}</td><td><button data-remark="${k}:${a.file}:${a.line}">line ${a.line}</button></td>
-      <td>${a.count * a.size} bytes, ${turns}</td><td>${cells(a.pattern)}</td><td class="${grade}">${words}${step}</td></tr>`;
+      <td>${a.count * a.size} bytes, ${executions}</td><td>${cells(a.pattern)}</td><td class="${grade}">${words}${step}</td></tr>`;
   });
   return `<table class="memory"><thead><tr><th>array</th><th>access</th><th>where</th><th>${c.of} moves</th><th colspan="2">work-items beside each other</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
 }

@@ -171,15 +171,7 @@ class CudaRuntime:
     def described(self, cu: Any, calls: Calls, ordinal: int, number: int) -> DeviceInfo | None:
         return described(cu, calls, ordinal, number, self.name)
 
-    def open(self, ordinal: int) -> Driver:
-        found = self.devices()
-        if isinstance(found, Missing):
-            raise DeviceError(f"no CUDA device: {found.reason}", hint=f"install {found.install}")
-        info = next((one for one in found if one.ordinal == ordinal), None)
-        if info is None:
-            raise DeviceError(
-                f"there is no device {self.name}:{ordinal}", hint=f"there are {len(found)} of that kind"
-            )
+    def open(self, info: DeviceInfo) -> Driver:
         cu = self.driver_api
         calls = calls_of(cu, 0, pools=False)
         what = f"open {info.name}"

@@ -106,8 +106,8 @@ class HostRuntime:
     def devices(self) -> list[DeviceInfo]:
         return [DeviceInfo("cpu", 0, "CPU", "llvm", dtypes=DTYPES, atomics=DTYPES, unified=True)]
 
-    def open(self, ordinal: int) -> HostDriver:
-        return HostDriver(self.devices()[ordinal])
+    def open(self, info: DeviceInfo) -> HostDriver:
+        return HostDriver(info)
 
 
 RUNTIME = HostRuntime()

@@ -99,8 +99,8 @@ class NullRuntime:
             for ordinal in range(DEVICES)
         ]
 
-    def open(self, ordinal: int) -> NullDriver:
-        return NullDriver(self.devices()[ordinal])
+    def open(self, info: DeviceInfo) -> NullDriver:
+        return NullDriver(info)
 
 
 RUNTIME = NullRuntime()

@@ -150,16 +150,8 @@ class RocmRuntime:
             return Missing(self.name, error.reason, DRIVER)
         return found or Missing(self.name, "HIP finds no GPU", DRIVER)
 
-    def open(self, ordinal: int) -> Driver:
-        found = self.devices()
-        if isinstance(found, Missing):
-            raise DeviceError(f"no HIP device: {found.reason}", hint=f"install {found.install}")
-        if not 0 <= ordinal < len(found):
-            raise DeviceError(
-                f"there is no device rocm:{ordinal}", hint=f"there are {len(found)} of that kind"
-            )
-        info = found[ordinal]
-        calls = calls_of(self.driver_api, ordinal, pools=bool(info.facts["pools"]))
+    def open(self, info: DeviceInfo) -> Driver:
+        calls = calls_of(self.driver_api, info.ordinal, pools=bool(info.facts["pools"]))
         return AddressDriver(calls, info, ("hsaco",))
 
 

@@ -24,7 +24,7 @@ from pykern.obtain.code import loaded
 from pykern.obtain.memory_code import memory_code
 from pykern.obtain.schedules import tuned
 from pykern.program.plan import Plan
-from pykern.runtime.kept_memory import kept_memory
+from pykern.runtime.caching_allocator import caching_allocator
 from pykern.torch.backend.framework import GraphModule, Node, Tensor, torch
 from pykern.torch.backend.ops import FREE, TABLE
 from pykern.torch.backend.writer import CONSTANTS, TYPES, DType, NotTaken, Writer
@@ -188,11 +188,11 @@ def is_large(form: Form) -> bool:
 
 
 def memory_for(form: Form) -> Tensor:
-    """A new tensor: PyTorch's, or, where it is large, in memory that earlier ones left (`kept_memory`)."""
+    """A new tensor: PyTorch's, or, where it is large, in memory that earlier ones left (`caching_allocator`)."""
     nbytes = bytes_of(form)
-    if not is_large(form) or not kept_memory.loaded:
+    if not is_large(form) or not caching_allocator.loaded:
         return torch.empty_strided(form.shape, form.strides, dtype=form.dtype)
-    memory = torch.from_numpy(kept_memory.made(nbytes, np.empty, nbytes, np.uint8))
+    memory = torch.from_numpy(caching_allocator.made(nbytes, np.empty, nbytes, np.uint8))
     return memory.view(form.dtype).as_strided(form.shape, form.strides)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pykern.compiler.progress import tell
+from pykern.compiler.progress import write_stderr
 from pykern.environment.settings import settings
 from pykern.torch.backend.framework import GraphModule, OptimizedModule
 from pykern.torch.backend.ops import FREE
@@ -93,7 +93,7 @@ class Summary:
         """Add a graph that has been compiled; ``PYKERN_LOG=remarks`` tells of it."""
         self.graphs.append(graph)
         if settings().logs("remarks"):
-            tell(f"{graph}\n")
+            write_stderr(f"{graph}\n")
 
 
 _OF: weakref.WeakKeyDictionary[Any, Summary] = weakref.WeakKeyDictionary()

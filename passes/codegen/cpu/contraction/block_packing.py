@@ -15,8 +15,8 @@ from mlir.dialects import arith, memref, vector
 
 from pykern.passes.analysis.cost_model.registers import PACKED_LINES, SQUARE_BITS
 from pykern.passes.codegen.cpu.contraction.packing import Packing
-from pykern.passes.ir.affine import Number, as_value, least, minus, plus, times
 from pykern.passes.ir.constants import constant
+from pykern.passes.ir.lengths import Number, as_value, least, minus, plus, times
 from pykern.passes.ir.loops import Counted
 from pykern.passes.ir.vectors import part
 from pykern.passes.kernels import index_constant

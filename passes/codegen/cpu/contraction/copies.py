@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from mlir import ir
 from mlir.dialects import arith, func
 
-from pykern.passes.analysis.cost_model.threads import COPY_ELEMENTS, SHARED_COPY_PIECES
+from pykern.passes.analysis.cost_model.threads import COPY_ELEMENTS, SHARED_COPY_CHUNKS
 from pykern.passes.codegen.cpu.contraction.nests import Job
 from pykern.passes.codegen.cpu.contraction.packing import Packing
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
-from pykern.passes.ir.affine import as_value, times
+from pykern.passes.ir.lengths import as_value, times
 from pykern.passes.kernels import index_constant
 
 
@@ -36,7 +36,7 @@ def call(job: Job, packings: Sequence[Packing]) -> None:
             nest.call(nest in shared)
         return
     both = Nest(
-        job.place, job.product.op, [v for n in nests for v in n.passed], SHARED_COPY_PIECES, has_body=False
+        job.place, job.product.op, [v for n in nests for v in n.passed], SHARED_COPY_CHUNKS, has_body=False
     )
     with both.inside() as bounds:
         for nest in nests:
@@ -48,4 +48,4 @@ def call(job: Job, packings: Sequence[Packing]) -> None:
 
 def _share(number: ir.Value, extent: int) -> ir.Value:
     """The iteration at which chunk `number` of a loop of `extent` iterations begins."""
-    return arith.DivUIOp(as_value(times(number, extent)), index_constant(SHARED_COPY_PIECES)).result
+    return arith.DivUIOp(as_value(times(number, extent)), index_constant(SHARED_COPY_CHUNKS)).result

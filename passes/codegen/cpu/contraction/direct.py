@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith
 
-from pykern.passes.analysis.cost_model.threads import FEWEST_PIECES
+from pykern.passes.analysis.cost_model.threads import FEWEST_SHARED_ITERATIONS
 from pykern.passes.codegen.cpu.contraction.contraction import Contraction
 from pykern.passes.codegen.cpu.contraction.needed import conditions, singles
 from pykern.passes.codegen.cpu.contraction.nests import Job, Range, cut, feeding, reading, row_of
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
-from pykern.passes.ir.affine import Number, as_value, least, times, window
+from pykern.passes.ir.affine import window
+from pykern.passes.ir.lengths import Number, as_value, least, times
 from pykern.passes.ir.loops import Counted, When
 from pykern.passes.kernels import index_constant
 
@@ -68,7 +69,9 @@ class Direct:
         order = [d for d in p.parallel if d not in (self.row, p.lane)]
         order += [d for d in (self.row, p.lane) if d is not None]
         chunks = {d: -(-p.lengths[d] // self.sizes[d]) for d in order}
-        return next((d for d in order if chunks[d] >= FEWEST_PIECES), max(order, key=lambda d: chunks[d]))
+        return next(
+            (d for d in order if chunks[d] >= FEWEST_SHARED_ITERATIONS), max(order, key=lambda d: chunks[d])
+        )
 
     def _chunk(self, number: Number, shared: int, chunk: Range) -> None:
         """Emit the contractions of one chunk: full tiles, and the remainders of rows and lanes."""

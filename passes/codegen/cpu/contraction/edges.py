@@ -15,7 +15,8 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.passes.codegen.cpu.contraction.needed import compared, outside, place
-from pykern.passes.ir.affine import DYNAMIC, Access, Number, Sum, as_value, least, minus
+from pykern.passes.ir.affine import DYNAMIC, Access, Sum
+from pykern.passes.ir.lengths import Number, as_value, least, minus
 from pykern.passes.kernels import body, index_constant
 
 ROW, LANE, TERM = 1, 2, 4

@@ -13,9 +13,9 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
 from pykern.passes.codegen.cpu.contraction.edges import Cut
-from pykern.passes.ir.affine import Number, as_value
 from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.ir.constants import constant
+from pykern.passes.ir.lengths import Number, as_value
 from pykern.passes.ir.loops import Counted
 from pykern.passes.ir.values import arguments_behind
 from pykern.passes.kernels import body, function_around, index_constant

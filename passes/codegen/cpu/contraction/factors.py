@@ -12,8 +12,9 @@ from mlir import ir
 from mlir.dialects import arith, memref, vector
 
 from pykern.passes.codegen.cpu.contraction.product import Product
-from pykern.passes.ir.affine import Access, Number, plus
+from pykern.passes.ir.affine import Access
 from pykern.passes.ir.constants import constant
+from pykern.passes.ir.lengths import Number, plus
 from pykern.passes.ir.vectors import first_lanes
 
 

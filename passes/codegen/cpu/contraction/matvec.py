@@ -17,8 +17,8 @@ from pykern.passes.codegen.cpu.contraction.factors import Factor
 from pykern.passes.codegen.cpu.contraction.nests import Job
 from pykern.passes.codegen.cpu.contraction.schedule import attribute
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
-from pykern.passes.ir.affine import Number, as_value, least, plus, times
 from pykern.passes.ir.constants import constant
+from pykern.passes.ir.lengths import Number, as_value, least, plus, times
 from pykern.passes.ir.loops import Counted, When, leave_alone
 from pykern.passes.kernels import index_constant
 

@@ -13,8 +13,8 @@ from mlir.dialects import arith, memref, vector
 
 from pykern.passes.codegen.cpu.contraction.narrow import Dot
 from pykern.passes.codegen.cpu.contraction.packing import Packing
-from pykern.passes.ir.affine import Number, as_value, least, minus, plus, times
 from pykern.passes.ir.constants import constant
+from pykern.passes.ir.lengths import Number, as_value, least, minus, plus, times
 from pykern.passes.ir.loops import Counted
 from pykern.passes.kernels import index_constant
 

@@ -12,8 +12,8 @@ from mlir.dialects import arith, vector
 from pykern.dialect import attributes as kern
 from pykern.passes.codegen.cpu.contraction.narrow import LIFT
 from pykern.passes.codegen.cpu.contraction.register_tile import Loaded, Tile
-from pykern.passes.ir.affine import Number
 from pykern.passes.ir.constants import constant
+from pykern.passes.ir.lengths import Number
 
 GROUP_BITS = 32
 

@@ -15,7 +15,8 @@ from mlir import ir
 from mlir.dialects import arith, linalg
 
 from pykern.passes.analysis.masks import needed
-from pykern.passes.ir.affine import Number, Sum, as_value, plus, times
+from pykern.passes.ir.affine import Sum
+from pykern.passes.ir.lengths import Number, as_value, plus, times
 from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import body, index_constant
 

@@ -24,7 +24,8 @@ from pykern.passes.codegen.cpu.contraction.product import Product, width
 from pykern.passes.codegen.cpu.contraction.schedule import attribute
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.fusion.readers import SumReader
-from pykern.passes.ir.affine import Access, Number, window
+from pykern.passes.ir.affine import Access, window
+from pykern.passes.ir.lengths import Number
 
 Range = tuple[Number, Number]
 """The start and the length of a range of a dimension."""

@@ -14,7 +14,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.dialect import attributes as kern
-from pykern.passes.analysis.cost_model.threads import FEWEST_PIECES
+from pykern.passes.analysis.cost_model.threads import FEWEST_SHARED_ITERATIONS
 from pykern.passes.codegen.cpu.contraction import copies
 from pykern.passes.codegen.cpu.contraction.block_packing import packing_of
 from pykern.passes.codegen.cpu.contraction.contraction import Contraction
@@ -26,18 +26,8 @@ from pykern.passes.codegen.cpu.contraction.nests import Job, Range, reading, row
 from pykern.passes.codegen.cpu.contraction.packing import Slice
 from pykern.passes.codegen.cpu.contraction.sharing import by_panels, panels_between, rows_in
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
-from pykern.passes.ir.affine import (
-    Access,
-    Number,
-    Sum,
-    as_value,
-    least,
-    minus,
-    most,
-    plus,
-    times,
-    window,
-)
+from pykern.passes.ir.affine import Access, Sum, window
+from pykern.passes.ir.lengths import Number, as_value, least, minus, most, plus, times
 from pykern.passes.ir.loops import Counted
 from pykern.passes.kernels import index_constant
 
@@ -135,7 +125,7 @@ class Packed:
         passed += job.passed
         passed += [] if isinstance(self.start, int) else [self.start]
         extents = [p.lengths[o[0]] if o else n for o, n in zip(self.outer, self.counts, strict=True)]
-        self.shared = 0 if extents[0] >= FEWEST_PIECES or extents[0] >= extents[1] else 1
+        self.shared = 0 if extents[0] >= FEWEST_SHARED_ITERATIONS or extents[0] >= extents[1] else 1
         extent = extents[self.shared]
         folds = job.team and extent > 1 and self._grows_along(self.shared)
         tiles, panels = self.counts

@@ -26,8 +26,9 @@ from pykern.passes.codegen.cpu.contraction.epilogue import Epilogue
 from pykern.passes.codegen.cpu.contraction.needed import is_reached
 from pykern.passes.codegen.cpu.contraction.product import width
 from pykern.passes.codegen.cpu.contraction.views import Elements, elements
-from pykern.passes.ir.affine import Access, Number, access_of, as_value, plus
+from pykern.passes.ir.affine import Access, access_of
 from pykern.passes.ir.constants import constant
+from pykern.passes.ir.lengths import Number, as_value, plus
 from pykern.passes.ir.loops import Counted, When, leave_alone
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduction_loops

@@ -11,7 +11,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.passes.analysis.cost_model.threads import EVEN_SHARE
-from pykern.passes.ir.affine import Number, as_value, least, minus, most, plus, times
+from pykern.passes.ir.lengths import Number, as_value, least, minus, most, plus, times
 from pykern.passes.kernels import index_constant
 
 Span = tuple[Number, Number]

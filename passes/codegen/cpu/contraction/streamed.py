@@ -13,12 +13,17 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.passes.analysis.cost_model.threads import FACTOR_PART_BYTES, FACTOR_PARTS, FEWEST_PIECES
+from pykern.passes.analysis.cost_model.threads import (
+    FACTOR_PART_BYTES,
+    FACTOR_PARTS,
+    FEWEST_SHARED_ITERATIONS,
+)
 from pykern.passes.codegen.cpu.contraction.direct import Direct
 from pykern.passes.codegen.cpu.contraction.nests import Range, cut
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
-from pykern.passes.ir.affine import DYNAMIC, Number, as_value, plus, window
+from pykern.passes.ir.affine import DYNAMIC, window
 from pykern.passes.ir.constants import constant
+from pykern.passes.ir.lengths import Number, as_value, plus
 from pykern.passes.ir.loops import over_cells
 from pykern.passes.kernels import index_constant
 
@@ -71,7 +76,7 @@ class Streamed(Direct):
         chunks = -(-length // most)
         if chunks == 1:
             return most
-        chunks = 1 << (chunks - 1).bit_length() if chunks < FEWEST_PIECES else chunks
+        chunks = 1 << (chunks - 1).bit_length() if chunks < FEWEST_SHARED_ITERATIONS else chunks
         return -(-length // (chunks * columns)) * columns
 
     def _shared(self) -> int:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import memref
 
-from pykern.passes.ir.affine import DYNAMIC, Access, Number, plus, times
+from pykern.passes.ir.affine import DYNAMIC, Access
+from pykern.passes.ir.lengths import Number, plus, times
 from pykern.passes.ir.values import defining
 
 

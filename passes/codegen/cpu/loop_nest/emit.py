@@ -17,6 +17,7 @@ from pykern.passes.analysis.cost_model.caches import BLOCK_SIDE
 from pykern.passes.analysis.cost_model.lengths import SUM_BLOCK
 from pykern.passes.analysis.reductions import Combine
 from pykern.passes.analysis.space import Space
+from pykern.passes.ir.affine import evaluate
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.kernels import body, index_constant, named, replace
 
@@ -231,20 +232,3 @@ class Loops:
         self.index_ops = named(self.space.op, "linalg.index")
         self.collapsed: list[ir.Value] = []
         assert len(self.initial) == outputs_of(self.space.op)
-
-
-def evaluate(expression: ir.AffineExpr, dimensions: dict[int, ir.Value]) -> ir.Value:
-    """An affine expression over the counters, as arithmetic."""
-    if isinstance(expression, ir.AffineDimExpr):
-        return dimensions[expression.position]
-    if isinstance(expression, ir.AffineConstantExpr):
-        return index_constant(expression.value)
-    binary = {
-        ir.AffineAddExpr: arith.AddIOp,
-        ir.AffineMulExpr: arith.MulIOp,
-        ir.AffineModExpr: arith.RemUIOp,
-        ir.AffineFloorDivExpr: arith.DivUIOp,
-    }
-    left = evaluate(expression.lhs, dimensions)
-    right = evaluate(expression.rhs, dimensions)
-    return binary[type(expression)](left, right).result

@@ -14,7 +14,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.passes.analysis.cost_model.caches import MOST_ROW_BYTES, ROW_BLOCK, SEPARATE_ROW_BYTES
-from pykern.passes.analysis.cost_model.threads import COLUMNS_PER_PIECE, REDUCTION_PARTS
+from pykern.passes.analysis.cost_model.threads import COLUMNS_PER_CHUNK, REDUCTION_PARTS
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.rows import online
 from pykern.passes.codegen.cpu.rows.hosts import hosts_of
@@ -55,7 +55,7 @@ class ChunkedRows:
 
     def make(self) -> None:
         rows = 1 if self.apart else self.group.rows
-        per_row = max(1, min(REDUCTION_PARTS // rows, self.group.columns // COLUMNS_PER_PIECE))
+        per_row = max(1, min(REDUCTION_PARTS // rows, self.group.columns // COLUMNS_PER_CHUNK))
         blocks = -(-self.group.columns // (per_row * ROW_BLOCK))
         self.length = blocks * ROW_BLOCK
         self.count = -(-self.group.columns // self.length)

@@ -205,12 +205,12 @@ class RowLoops:
             if value in self.lines:
                 here = memref.LoadOp(self.lines[value], [arith.SubIOp(self.column, at).result]).result
             else:
-                here = self._computed_again(value, number, each)
+                here = self._recomputed(value, number, each)
             power = pair.power(here, base)
             scf.YieldOp([pair.total.combine.join(loop.inner_iter_args[0], power)])
         return loop.results[0]
 
-    def _computed_again(self, value: Value, number: int, each: ColumnLoop) -> ir.Value:
+    def _recomputed(self, value: Value, number: int, each: ColumnLoop) -> ir.Value:
         """A value of the current column and what it is made of."""
         here: dict[Value, ir.Value] = dict(self.known)
         wanted = {value}
@@ -285,7 +285,7 @@ class RowLoops:
         if self._is_loaded(value, number):
             return memref.LoadOp(*self._place(value)).result
         assert isinstance(value, Computed)
-        return _again(value, [here[v] for v in value.inputs])
+        return _cloned_onto(value, [here[v] for v in value.inputs])
 
     def _write(self, write: Write, value: ir.Value) -> None:
         if write.combine is None:
@@ -302,7 +302,7 @@ class RowLoops:
                 self.known[value] = self._load(value)
             else:
                 assert isinstance(value, Computed)
-                self.known[value] = _again(value, [self._narrow(v) for v in value.inputs])
+                self.known[value] = _cloned_onto(value, [self._narrow(v) for v in value.inputs])
         return self.known[value]
 
     def _load(self, value: Loaded) -> ir.Value:
@@ -335,7 +335,7 @@ def _block(loop: scf.ForOp, size: int, upper: ir.Value) -> tuple[ir.Value, ir.Va
     return start, arith.MinSIOp(arith.AddIOp(start, index_constant(size)).result, upper).result
 
 
-def _again(value: Computed, operands: list[ir.Value]) -> ir.Value:
+def _cloned_onto(value: Computed, operands: list[ir.Value]) -> ir.Value:
     made = value.op.clone()
     for number, operand in enumerate(operands):
         made.operands[number] = operand

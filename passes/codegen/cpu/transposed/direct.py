@@ -11,8 +11,8 @@ from mlir import ir
 from mlir.dialects import vector
 
 from pykern.passes.codegen.cpu.transposed.squares import Range, Squares
-from pykern.passes.ir.affine import as_value, plus
 from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.lengths import as_value, plus
 from pykern.passes.ir.values import free_values
 from pykern.passes.kernels import body
 from pykern.passes.vectorize.lanes import LaneEmitter

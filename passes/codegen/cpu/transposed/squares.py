@@ -18,7 +18,7 @@ from pykern.passes.analysis.cost_model.registers import EXCHANGE_BITS
 from pykern.passes.codegen.cpu.contraction.product import width
 from pykern.passes.codegen.cpu.loop_nest.emit import Loops
 from pykern.passes.codegen.cpu.transposed.find import Transposition
-from pykern.passes.ir.affine import as_value, least, minus, plus
+from pykern.passes.ir.lengths import as_value, least, minus, plus
 from pykern.passes.ir.loops import Counted
 from pykern.passes.vectorize.square import transposed_square
 

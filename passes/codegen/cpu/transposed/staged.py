@@ -15,7 +15,7 @@ from mlir.dialects import memref, vector
 from pykern.passes.analysis.cost_model.caches import LINE_BYTES
 from pykern.passes.codegen.cpu.contraction.product import width
 from pykern.passes.codegen.cpu.transposed.squares import Range, Squares
-from pykern.passes.ir.affine import as_value, minus, plus
+from pykern.passes.ir.lengths import as_value, minus, plus
 from pykern.passes.ir.loops import Counted
 
 

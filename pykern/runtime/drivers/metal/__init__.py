@@ -12,7 +12,6 @@ import sys
 from typing import Any
 
 from pykern.environment.installation import install_extra
-from pykern.errors import DeviceError
 from pykern.runtime.driver import DeviceInfo, Driver, Missing
 from pykern.runtime.drivers.metal.facts import describe
 from pykern.runtime.drivers.metal.framework import Framework
@@ -60,16 +59,13 @@ class MetalRuntime:
         others = [each for each in there if each.registryID() != first.registryID()]
         return framework, [first, *others]
 
-    def open(self, ordinal: int) -> Driver:
-        found = self._native()
-        if isinstance(found, Missing):
-            raise DeviceError(f"no Metal device: {found.reason}", hint=f"needed: {found.install}")
+    def open(self, info: DeviceInfo) -> Driver:
         from pykern.runtime.drivers.metal.driver import MetalDriver
 
+        found = self._native()
+        assert not isinstance(found, Missing), "the device was there"
         framework, natives = found
-        return MetalDriver(
-            framework, natives[ordinal], describe(framework, natives[ordinal], self.name, ordinal)
-        )
+        return MetalDriver(framework, natives[info.ordinal], info)
 
 
 RUNTIME = MetalRuntime()

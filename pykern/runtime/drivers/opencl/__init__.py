@@ -59,11 +59,10 @@ class OpenClRuntime:
         self._devices = sorted(there, key=lambda d: _place(cl, d))
         return [describe(cl, device, number) for number, device in enumerate(self._devices)]
 
-    def open(self, ordinal: int) -> Driver:
+    def open(self, info: DeviceInfo) -> Driver:
         from pykern.runtime.drivers.opencl.driver import OpenClDriver
 
-        device, cl = self.native(ordinal), importlib.import_module("pyopencl")
-        return OpenClDriver(device, describe(cl, device, ordinal), self._contexts.get(ordinal))
+        return OpenClDriver(self.native(info.ordinal), info, self._contexts.get(info.ordinal))
 
     def adopt(self, ordinal: int, context: Any) -> None:
         """Let a device work in a context of somebody else, from when it is opened. Raises `DeviceError`."""

@@ -66,7 +66,7 @@ class Builder:
         for attempt in ATTEMPTS:
             program = self._kept(attempt, spirv, options)
             if program is not None:
-                self._tell(name, attempt)
+                self._remark(name, attempt)
                 return program
         crash: CompilerCrash | None = None
         for attempt in ATTEMPTS:
@@ -76,7 +76,7 @@ class Builder:
                 crash = crash or error  # the first tells most
                 continue
             shared_store().write(OPENCL, self._key(attempt, spirv, options), binary)
-            self._tell(name, attempt)
+            self._remark(name, attempt)
             return self._load(binary, [*options, *attempt.options])
         assert crash is not None, "there is an attempt"
         raise crash
@@ -100,7 +100,7 @@ class Builder:
     def _load(self, binary: bytes, options: list[str]) -> Any:
         return cl.Program(self._context, [self._device], [binary]).build(options)
 
-    def _tell(self, name: str, attempt: Attempt) -> None:
+    def _remark(self, name: str, attempt: Attempt) -> None:
         """The remark on code that is slower than it could be."""
         if attempt.without and settings().logs("remarks") and sys.stderr is not None:
             sys.stderr.write(

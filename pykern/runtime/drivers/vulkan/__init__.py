@@ -38,13 +38,10 @@ class VulkanRuntime:
             )
         return found
 
-    def open(self, ordinal: int) -> Driver:
-        found = self.devices()
-        if isinstance(found, Missing):
-            raise DeviceError(f"no Vulkan device: {found.reason}", hint=f"install {found.install}")
+    def open(self, info: DeviceInfo) -> Driver:
         from pykern.runtime.drivers.vulkan.driver import VulkanDriver
 
-        return VulkanDriver(ordinal)
+        return VulkanDriver(info.ordinal)
 
 
 RUNTIME = VulkanRuntime()

@@ -10,7 +10,6 @@ import importlib
 from typing import Any
 
 from pykern.environment.installation import install_extra
-from pykern.errors import DeviceError
 from pykern.runtime.driver import DeviceInfo, Driver, Missing
 from pykern.runtime.drivers.webgpu.facts import BACKENDS, KINDS, describe, refusal
 
@@ -45,14 +44,10 @@ class WebGpuRuntime:
         self._adapters = sorted(there, key=lambda adapter: KINDS.index(adapter.info["adapter_type"]))
         return [describe(adapter, number) for number, adapter in enumerate(self._adapters)]
 
-    def open(self, ordinal: int) -> Driver:
-        found = self.devices() if not self._adapters else []
-        if isinstance(found, Missing):
-            raise DeviceError(f"no WebGPU device: {found.reason}", hint=f"install {found.install}")
+    def open(self, info: DeviceInfo) -> Driver:
         from pykern.runtime.drivers.webgpu.driver import WebGpuDriver
 
-        adapter = self._adapters[ordinal]
-        return WebGpuDriver(adapter, describe(adapter, ordinal))
+        return WebGpuDriver(self._adapters[info.ordinal], info)
 
 
 RUNTIME = WebGpuRuntime()

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 from pykern.environment.installation import install_extra
-from pykern.errors import DeviceError
 from pykern.runtime.driver import DeviceInfo, Driver, Missing
 from pykern.runtime.drivers.addresses import AddressDriver
 from pykern.runtime.drivers.rocm import RocmRuntime, calls_of
@@ -46,19 +45,9 @@ class EmulatedRuntime(RocmRuntime):
             facts=facts,
         )
 
-    def open(self, ordinal: int) -> Driver:
-        found = self.devices()
-        info = (
-            None
-            if isinstance(found, Missing)
-            else next((one for one in found if one.ordinal == ordinal), None)
-        )
-        if info is None:
-            raise DeviceError(
-                f"there is no device {self.name}:gfx{ordinal:x}", hint=f"there are {', '.join(CHIPS)}"
-            )
-        api = self.driver_api
-        calls = replace(calls_of(api, CHIPS.index(f"gfx{ordinal:x}"), pools=True), address_of=api.c_address)
+    def open(self, info: DeviceInfo) -> Driver:
+        api, number = self.driver_api, CHIPS.index(f"gfx{info.ordinal:x}")
+        calls = replace(calls_of(api, number, pools=True), address_of=api.c_address)
         return AddressDriver(calls, info, ("assembly",))
 
 

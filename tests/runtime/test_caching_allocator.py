@@ -22,10 +22,10 @@ from pykern.data.artifact import SCRATCH
 from pykern.environment.machine import cache_bytes
 from pykern.environment.settings import read_settings
 from pykern.obtain.memory_code import memory_code
-from pykern.runtime import kept_memory as runtime
+from pykern.runtime import caching_allocator as runtime
 from pykern.runtime import numpy_api
+from pykern.runtime.caching_allocator import caching_allocator
 from pykern.runtime.cpu_table import table
-from pykern.runtime.kept_memory import kept_memory
 from pykern.runtime.numpy_api import handler_name
 
 MIB = 1 << 20
@@ -57,20 +57,20 @@ def kept():
     if not memory_code.address:
         pytest.skip("no kept memory on this system")
     gc.collect()
-    kept_memory.empty()
+    caching_allocator.empty()
     rules = [state(name) for name in ("limit", "milliseconds")]
     yield
     for name, value in zip(("limit", "milliseconds"), rules, strict=True):
         rule(name, value)
-    kept_memory.empty()
+    caching_allocator.empty()
 
 
 def state(name):
-    return kept_memory._state[KEPT_STATE.index(name)]
+    return caching_allocator._state[KEPT_STATE.index(name)]
 
 
 def rule(name, value):
-    kept_memory._state[KEPT_STATE.index(name)] = value
+    caching_allocator._state[KEPT_STATE.index(name)] = value
 
 
 def warm(program, *args):
@@ -95,12 +95,12 @@ def test_the_next_result_takes_the_memory_of_the_last(n, quick):
     first = call(a)
     assert handler_name(first) == "pykern"
     assert first.flags.owndata and first.base is None and first.flags.writeable
-    place, before = first.ctypes.data, kept_memory.stats()
+    place, before = first.ctypes.data, caching_allocator.stats()
     assert place % 64 == 0
     del first
     again = call(2 * a)
     assert again.ctypes.data == place
-    after = kept_memory.stats()
+    after = caching_allocator.stats()
     assert (after.reused, after.live) == (before.reused + 1, before.live)
     assert after.reserved == before.reserved
     np.testing.assert_allclose(again, 4 * a + 1)
@@ -109,9 +109,9 @@ def test_the_next_result_takes_the_memory_of_the_last(n, quick):
 def test_small_results_are_as_before():
     a = random(KEPT_LEAST // 8 - 1)
     warm(twice, a)
-    before = kept_memory.stats()
+    before = caching_allocator.stats()
     assert handler_name(twice(a)) == "default_allocator"
-    assert kept_memory.stats() == before
+    assert caching_allocator.stats() == before
 
 
 def test_several_results_are_apart():
@@ -132,17 +132,17 @@ def test_several_results_are_apart():
 def test_who_looks_at_a_result_keeps_its_memory(look):
     a = random(MIB)
     warm(twice, a)
-    before = kept_memory.stats().live
+    before = caching_allocator.stats().live
     result = twice(a)
     seen = look(result)
     expected = np.asarray(seen).copy()
     del result
     others = [twice(a + n) for n in range(1, 4)]
     np.testing.assert_array_equal(np.asarray(seen), expected)
-    assert kept_memory.stats().live == before + 4
+    assert caching_allocator.stats().live == before + 4
     del seen, others
     gc.collect()
-    assert kept_memory.stats().live == before
+    assert caching_allocator.stats().live == before
 
 
 def test_resize_moves_what_is_there():
@@ -160,8 +160,8 @@ def test_resize_moves_what_is_there():
 
 def test_zeros_are_zeros_in_used_memory():
     pointer, size = ctypes.c_void_p, ctypes.c_size_t
-    np_calloc = kept_memory._library.function("pk_calloc", pointer, pointer, size, size)
-    free = kept_memory._library.function("pk_free", None, pointer, pointer, size)
+    np_calloc = caching_allocator._library.function("pk_calloc", pointer, pointer, size, size)
+    free = caching_allocator._library.function("pk_free", None, pointer, pointer, size)
     for count in (100, 2 * MIB):
         for _ in range(2):
             place = np_calloc(None, count, 8)
@@ -201,11 +201,11 @@ def test_a_handler_of_the_user_is_used():
     capsule = make(ctypes.addressof(other), ctypes.addressof(name), None)
     a = random(MIB)
     warm(twice, a)
-    before = kept_memory._set_handler(capsule)
+    before = caching_allocator._set_handler(capsule)
     try:
         named = [handler_name(x) for x in (twice(a), twice(a, device="cpu"), pk.empty(MIB))]
     finally:
-        kept_memory._set_handler(before)  # the arrays are gone: nothing needs what was made here
+        caching_allocator._set_handler(before)  # the arrays are gone: nothing needs what was made here
     assert named == ["other"] * 3
     assert handler_name(np.empty(MIB)) == "default_allocator"
 
@@ -215,8 +215,8 @@ def test_no_memory():
     with pytest.raises(MemoryError):
         pk.empty(1 << 44)
     assert handler_name(np.empty(MIB)) == "default_allocator"
-    assert not kept_memory._library.function("pk_take", ctypes.c_void_p, ctypes.c_int64)(1 << 45)
-    assert kept_memory.stats().live == kept_memory.stats().allocated == 0
+    assert not caching_allocator._library.function("pk_take", ctypes.c_void_p, ctypes.c_int64)(1 << 45)
+    assert caching_allocator.stats().live == caching_allocator.stats().allocated == 0
 
 
 # -- scratch ---------------------------------------------------------------------------------------
@@ -225,9 +225,9 @@ def test_no_memory():
 def test_scratch_comes_back():
     a, b = random(600 * 600).reshape(600, 600), random(600 * 600, 1).reshape(600, 600)
     warm(chain, a, b)
-    before = kept_memory.stats()
+    before = caching_allocator.stats()
     found = chain(a, b)
-    after = kept_memory.stats()
+    after = caching_allocator.stats()
     assert after.allocations >= before.allocations + 2 and after.live == before.live + 1
     np.testing.assert_allclose(found, a @ b @ b)
     assert after.reserved == before.reserved
@@ -250,21 +250,21 @@ def guarded(a, b):
 def test_scratch_comes_back_after_errors():
     a = random(400 * 400).reshape(400, 400)
     for n in range(4):
-        before = kept_memory.stats()
+        before = caching_allocator.stats()
         with pytest.raises(pk.AssertionFailed) if n % 2 else contextlib.nullcontext():
             guarded(100 * a if n % 2 else a, a)
         gc.collect()
-        assert kept_memory.stats().live == before.live
-    assert kept_memory.stats().allocations > before.allocations
+        assert caching_allocator.stats().live == before.live
+    assert caching_allocator.stats().allocations > before.allocations
     np.testing.assert_allclose(guarded(a, a), a @ a @ a)
 
 
 def test_copies_of_arguments():
     a = random(MIB)[::2]
     np.testing.assert_array_equal(twice(a), a * 2 + 1)
-    before = kept_memory.stats()
+    before = caching_allocator.stats()
     np.testing.assert_array_equal(twice(a), a * 2 + 1)
-    after = kept_memory.stats()
+    after = caching_allocator.stats()
     assert after.reused - before.reused == 2 and after.reserved == before.reserved
 
 
@@ -291,7 +291,7 @@ def test_rows_of_kernels(columns, loaded):
     rows = cache_bytes() // (8 * columns) + 1  # of two such arrays
     x = random(rows * columns).reshape(rows, columns)
     y = np.full_like(x, np.nan)
-    cell, before = TABLE_INDEX["pk_take"], kept_memory.stats()
+    cell, before = TABLE_INDEX["pk_take"], caching_allocator.stats()
     take = table()[cell]
     if not loaded:
         table()[cell] = 0
@@ -299,7 +299,7 @@ def test_rows_of_kernels(columns, loaded):
         softmax(y, x, ndrange=rows)
     finally:
         table()[cell] = take
-    after = kept_memory.stats()
+    after = caching_allocator.stats()
     taken = after.allocations - before.allocations
     assert after.live == before.live
     assert (taken > 0) == (loaded and 8 * columns >= KEPT_LEAST)  # each thread has its own
@@ -327,12 +327,12 @@ def test_the_bound_holds_and_the_oldest_goes():
     assert state("blocks") == 3
     blocks(5 * MIB)
     assert state("blocks") == 2 and state("kept") <= 10 * MIB
-    reused = kept_memory.stats().reused
+    reused = caching_allocator.stats().reused
     blocks(4 * MIB, 5 * MIB)
-    assert kept_memory.stats().reused == reused + 2
+    assert caching_allocator.stats().reused == reused + 2
     blocks(11 * MIB)  # by itself over the bound
     assert state("blocks") == 2
-    stats = kept_memory.stats()
+    stats = caching_allocator.stats()
     assert stats.reserved == state("kept") and stats.allocated == 0
 
 
@@ -352,7 +352,7 @@ def test_what_nobody_takes_goes():
     rule("milliseconds", 0)
     x = pk.empty(5 * MIB, np.uint8)  # a new block: the moment to look
     assert state("blocks") == 0
-    assert kept_memory.stats().reserved == kept_memory.stats().allocated
+    assert caching_allocator.stats().reserved == caching_allocator.stats().allocated
     del x
 
 
@@ -370,10 +370,10 @@ def test_statistics_and_emptying():
     expected = kept.copy()
     del a
     blocks(2 * MIB)
-    stats, mine = pk.memory_stats("cpu"), kept_memory.stats()
+    stats, mine = pk.memory_stats("cpu"), caching_allocator.stats()
     assert stats.reserved >= mine.reserved > mine.allocated > 0 and stats.live >= mine.live > 0
     pk.empty_cache("cpu")
-    assert kept_memory.stats().reserved == kept_memory.stats().allocated
+    assert caching_allocator.stats().reserved == caching_allocator.stats().allocated
     np.testing.assert_array_equal(kept, expected)
 
 
@@ -383,7 +383,7 @@ def test_statistics_and_emptying():
 def test_threads():
     a = random(MIB // 4)
     warm(twice, a)
-    before = kept_memory.stats().live
+    before = caching_allocator.stats().live
     wrong = []
 
     def work(seed):
@@ -402,17 +402,17 @@ def test_threads():
     for thread in threads:
         thread.join()
     assert not wrong
-    assert kept_memory.stats().live == before
+    assert caching_allocator.stats().live == before
 
 
 FORK = """
 import os, threading, numpy as np, pykern as pk
 from pykern.obtain.memory_code import memory_code
-from pykern.runtime.kept_memory import kept_memory
+from pykern.runtime.caching_allocator import caching_allocator
 assert memory_code.obtain(1)
 shared = pk.empty(3 << 17); shared[:] = 7
 pk.empty(2 << 20, np.uint8); pk.empty(5 << 20, np.uint8)
-assert kept_memory.stats().reserved > kept_memory.stats().allocated
+assert caching_allocator.stats().reserved > caching_allocator.stats().allocated
 stop = False
 def churn():
     while not stop:
@@ -423,7 +423,7 @@ for turn in range(12):
         [t.start() for t in threads]
     child = os.fork()
     if child == 0:
-        stats = kept_memory.stats()
+        stats = caching_allocator.stats()
         good = stats.reserved == stats.allocated or turn >= 2
         mine = [pk.empty(n << 20, np.uint8) for n in (2, 3, 5)]
         for n, x in enumerate(mine):

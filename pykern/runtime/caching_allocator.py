@@ -1,7 +1,7 @@
 """Large results and scratch on the CPU in memory that is kept when it is let go, and given out again.
 
-Comes in: the shared object of `pykern.lowering.llvm.kept_memory`, once a process. Goes out: its functions in the table
-of `pykern.data.abi`, and NumPy arrays that own such memory as any array owns its own (NEP 49): views and other
+Comes in: the shared object of `pykern.lowering.llvm.caching_allocator`, once a process. Goes out: its functions in the
+table of `pykern.data.abi`, and NumPy arrays that own such memory as any array owns its own (NEP 49): views and other
 libraries hold the array, and where the last of them lets go the block is free. Fresh memory costs a page fault a
 page, and the system clears it: half of the time of a program that writes 64 MiB.
 """
@@ -43,7 +43,7 @@ class _Handler(ctypes.Structure):
     )  # fmt: skip
 
 
-class KeptMemory:
+class CachingAllocator:
     """That of this process; until it is loaded arrays have NumPy's own memory."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class KeptMemory:
         )
         if not self._takes():
             return False
-        self._tell(library)
+        self._publish(library)
         os.register_at_fork(after_in_child=library.function("pk_forked"))
         self.loaded = True
         return True
@@ -119,7 +119,7 @@ class KeptMemory:
         sample = self._made(np.empty, KEPT_LEAST, np.uint8)
         return numpy_api.handler_name(sample) == "pykern"
 
-    def _tell(self, library: Library) -> None:
+    def _publish(self, library: Library) -> None:
         cells = table()
         cells[TABLE_INDEX["default_handler"]] = default_handler()
         cells[TABLE_INDEX["PyDataMem_SetHandler"]] = numpy_api.address(numpy_api.SET_HANDLER)
@@ -135,7 +135,7 @@ def default_handler() -> int:
 
 def limit() -> int:
     """Bytes that may be kept: ``PYKERN_KEPT_MEMORY``, else a part of the memory there is."""
-    chosen = settings().kept_memory
+    chosen = settings().caching_allocator_bytes
     return memory_bytes() // SHARE if chosen is None else chosen
 
 
@@ -148,4 +148,4 @@ def has_huge_pages() -> bool:
         return False
 
 
-kept_memory = KeptMemory()
+caching_allocator = CachingAllocator()

@@ -1,4 +1,4 @@
-"""Functions measured by turns, so that a slower moment of the machine hits all of them.
+"""Functions measured alternately, so that a slower moment of the machine hits all of them.
 
 Comes in: functions by name, a clock. Goes out: `Samples` by name. Read next: `clock`.
 """
@@ -16,7 +16,7 @@ from pykern.benchmarking.samples import Samples
 Function = Callable[[], Any]
 
 
-def by_turns(
+def interleaved(
     functions: Mapping[str, Function],
     warmup: int,
     repeat: int,
@@ -24,9 +24,9 @@ def by_turns(
     calls: int = 1,
     before: Function | None = None,
 ) -> dict[str, Samples]:
-    """`warmup` calls of each, then `repeat` turns in which each is called `calls` times in a row.
+    """`warmup` calls of each, then `repeat` rounds in which each is called `calls` times in a row.
 
-    `before` runs before each turn of each function, outside of its time.
+    `before` runs before each round of each function, outside of its time.
     """
     clock = clock or HostClock()
     for _ in range(warmup):
@@ -43,9 +43,9 @@ def by_turns(
 
 @dataclass(frozen=True)
 class Effort:
-    """How long the harness measures: at most `repeat` turns, and those of one function in `budget` seconds.
+    """How long the harness measures: at most `repeat` rounds, and those of one function in `budget` seconds.
 
-    A turn is as many calls as `at_least` seconds take. Before it the threads of the others must have gone to
+    A round is as many calls as `at_least` seconds take. Before it the threads of the others must have gone to
     sleep, or `pause` seconds have passed: teams stay awake for a while after their work (20 ms in the harness's
     processes), on processors that the next function needs. Then calls that do not count `wake` its own.
     """
@@ -59,7 +59,7 @@ class Effort:
 def within(
     functions: Mapping[str, Function], effort: Effort, resets: Mapping[str, Function] | None = None
 ) -> dict[str, Samples]:
-    """Functions of any length by turns, each within its budget; `resets` restore their arrays before each call.
+    """Functions of any length, alternately, each within its budget; `resets` restore their arrays before each call.
 
     Each was called before, so that what is compiled is compiled. What takes longer than its budget is called once.
     """
@@ -99,7 +99,7 @@ def rest(most: float, slice_: float = 0.004) -> None:
 def wake(function: Function, seconds: float = 0.06) -> None:
     """Call it for a while, once at least: Linux may wake a thread on the processor of the one that woke it, and move
     it away only 20 to 150 ms later (seen on 2 processors; the time of a call doubles). Each call is waited for, or
-    those of a library that only begins its work (JAX) would be waited for in the turn."""
+    those of a library that only begins its work (JAX) would be waited for in the round."""
     clock, deadline = HostClock(), time.perf_counter() + seconds
     clock.time(function, 1)
     while time.perf_counter() < deadline:
