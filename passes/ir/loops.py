@@ -24,7 +24,7 @@ def unroll(loop: ir.Operation, count: int) -> None:
     )
 
 
-class _Inside:
+class _InsideLoop:
     """`point` is where code is emitted inside of the `with`; the block ends behind it."""
 
     point: ir.InsertionPoint
@@ -35,7 +35,7 @@ class _Inside:
         self.point.__exit__(*error)
 
 
-class Counted(_Inside):
+class Counted(_InsideLoop):
     """`with Counted(lower, upper, step) as i`: an scf.for whose body is what is emitted inside."""
 
     def __init__(self, lower: ir.Value, upper: ir.Value, step: int, alone: bool = False) -> None:
@@ -64,7 +64,7 @@ def over_cells(
         over_cells(lengths[1:], innermost, [*at, index])
 
 
-class When(_Inside):
+class When(_InsideLoop):
     """`with When(condition)`: an scf.if around what is emitted inside."""
 
     def __init__(self, condition: ir.Value) -> None:
