@@ -1,7 +1,7 @@
 """Write `devices.md`: what runs on which device, from a run of the suites that are tested on every device.
 
     python docs/device_table.py [opencl ...]
-    python docs/device_table.py --keep metal:emulated
+    python docs/device_table.py --keep metal:emulated "opencl (OpenCL C)"
 
 Comes in: the tests of `device_features.SUITES`, run once a device in a process of its own. Where a driver dies, what
 is left of its column has failed. Goes out: `devices.md` beside this file. A device that is not named keeps no column of
@@ -20,6 +20,7 @@ import sys
 import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +33,39 @@ EMULATED = {
     "metal:emulated": "Metal's language as C++",
 }
 """Emulated GPUs, and what runs on the host in their place."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A device whose kernels are compiled in another way: what its process is told, and how the page says it.
+    `suites` are the first of `SUITES`, `plugins` those of pytest."""
+
+    device: str
+    settings: dict[str, str]
+    what: str
+    suites: int = len(SUITES)
+    plugins: tuple[str, ...] = ()
+
+
+VARIANTS = {
+    "C": Variant(
+        "cpu", {"PYKERN_LOADER": "dlopen"}, "kernels printed in C and compiled by the system's C compiler",
+        suites=2, plugins=("tests.lowering.c_as_cpu",),  # which have no array programs
+    ),
+    "opencl (OpenCL C)": Variant("opencl", {"PYKERN_OPENCL_C": "1"}, "given OpenCL C in place of SPIR-V"),
+    "webgpu (standard)": Variant(
+        "webgpu", {"PYKERN_WEBGPU_STANDARD": "1"}, "opened without any feature: WGSL has no `f16`, `f64`, `i64`"
+    ),
+}  # fmt: skip
 DEVICES = (
     "cpu",
     "python",
     "C",
     "opencl",
+    "opencl (OpenCL C)",
     "vulkan",
     "webgpu",
+    "webgpu (standard)",
     "cuda",
     "cuda:emulated",
     "rocm",
@@ -46,7 +73,7 @@ DEVICES = (
     "metal",
     "metal:emulated",
 )
-"""`C` is the device `cpu` with kernels that are printed in C and compiled by a C compiler."""
+"""The columns of the page."""
 AT_ONCE = 2
 """Devices that are tested at a time: each waits for its compiler most of the time."""
 Case = dict[str, Any]
@@ -74,7 +101,9 @@ def is_here(device: str) -> bool:
     """Whether there is a device of this kind."""
     from pykern.runtime import registry
 
-    return bool(shutil.which("cc")) if device == "C" else isinstance(registry.found(device), tuple)
+    if device == "C":
+        return bool(shutil.which("cc"))
+    return isinstance(registry.found(VARIANTS[device].device if device in VARIANTS else device), tuple)
 
 
 def run(device: str) -> list[Case]:
@@ -89,24 +118,23 @@ def run(device: str) -> list[Case]:
 
 def environment(device: str, folder: str) -> dict[str, str]:
     """What a device's process is told."""
-    if device != "C":
+    if device not in VARIANTS:
         return dict(os.environ)
-    return os.environ | {
-        "PYTHONPATH": str(ROOT), "PYKERN_LOADER": "dlopen", "PYKERN_CACHE_DIR": f"{folder}/cache",
-    }  # fmt: skip
+    own = {"PYTHONPATH": str(ROOT), "PYKERN_CACHE_DIR": f"{folder}/cache"}
+    return os.environ | own | VARIANTS[device].settings
 
 
 def record(device: str, file: Path) -> int:
     """Run the suites on one device. Each case is a line of `file`: failed, until it has ended otherwise."""
     import pytest
 
-    by_c = device == "C"  # which has no array programs
-    suites = [str(ROOT / suite) for suite in (SUITES[:2] if by_c else SUITES)]
-    plugins = ["-p", "tests.lowering.c_as_cpu"] * by_c
+    variant = VARIANTS.get(device, Variant(device, {}, ""))
+    suites = [str(ROOT / suite) for suite in SUITES[: variant.suites]]
+    plugins = [part for plugin in variant.plugins for part in ("-p", plugin)]
     with file.open("w") as lines:
         return pytest.main(
             ["-q", "-p", "no:cacheprovider", "--tb=short", *plugins, *suites],
-            plugins=[Recorder("cpu" if by_c else device, lines)],
+            plugins=[Recorder(variant.device, lines)],
         )
 
 
@@ -266,7 +294,7 @@ class Kept:
         }
         self._drivers = {
             device: line
-            for device, line in re.findall(r"^- `(\S+)`: (.*)$", text, re.MULTILINE)
+            for device, line in re.findall(r"^- `([^`]+)`: (.*)$", text, re.MULTILINE)
             if device not in anew
         }
         self._reasons = dict(re.findall(r"^(\d+)\. (.*)$", text, re.MULTILINE))
@@ -355,10 +383,12 @@ def driver(device: str, cases: list[Case]) -> str:
     import pykern as pk
     from pykern.runtime import registry
 
-    if device == "C":
-        what = "kernels printed in C and compiled by the system's C compiler"
-        return f"pykern {pk.__version__}, {what}, {_processor()}"
-    there, today = registry.found(device), datetime.date.today().isoformat()
+    today = datetime.date.today().isoformat()
+    if device in VARIANTS:
+        variant = VARIANTS[device]
+        by = f"`{variant.device}`" if variant.device != "cpu" else f"pykern {pk.__version__}"
+        return f"{by}, {variant.what}, {_processor()}; {today}" if cases else "not run here"
+    there = registry.found(device)
     if device in EMULATED and cases:
         return f"{EMULATED[device]} on the host; compiled for {registry.info(device).target}; {today}"
     if not isinstance(there, tuple) or not cases:
