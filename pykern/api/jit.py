@@ -381,6 +381,12 @@ class ProgramBase(Decorated):
 
     def _lower(self, args: tuple, keywords: dict[str, Any]) -> Any:
         from pykern.api.lowered import Lowered
+
+        source, passes = self.source_to_lower(args, keywords)
+        return Lowered(source, service().compile(source, keep_stages=True, passes=passes), passes)
+
+    def source_to_lower(self, args: tuple, keywords: dict[str, Any]) -> tuple[ProgramSource, tuple[Any, ...]]:
+        """What the compiler is asked for by `lower`, and the passes that run on the tensor stage."""
         from pykern.lowering.targets import checked
 
         target = keywords.pop("target", None)
@@ -390,8 +396,7 @@ class ProgramBase(Decorated):
         values = self._bind(args, keywords)
         permuted = self._permuted(values, donated) if target == CPU else ()
         parameters = describe_specs(values, self.annotations, permuted)
-        source = tuned(self.source_of(self.captured()[0], parameters, target, donated))
-        return Lowered(source, service().compile(source, keep_stages=True, passes=passes), passes)
+        return tuned(self.source_of(self.captured()[0], parameters, target, donated)), passes
 
     def _is_simple(self) -> bool:
         """Whether a call with positional arguments can be told by their types and shapes alone: a scalar

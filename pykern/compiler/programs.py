@@ -24,6 +24,7 @@ from pykern.errors import TargetError
 from pykern.lowering.gpu.program import target as device
 from pykern.lowering.gpu.program.target import DeviceProgram
 from pykern.lowering.llvm.program import target as cpu
+from pykern.lowering.llvm.program.object_functions import ExportedProgram
 from pykern.lowering.llvm.program.pipeline import launch_pipeline
 from pykern.lowering.llvm.xla.handler import handler_text
 from pykern.lowering.record import Recorder
@@ -60,7 +61,7 @@ def compile_program(source: ProgramSource, record: Recorder, passes: Passes = ()
         source.schedules,
         source.parameters,
         source.exported_name,
-        bool(source.handler),
+        source.handler,
     )
     if source.kernel is not None:
         launch = source.kernel
@@ -93,8 +94,8 @@ class Request:
     parameters: tuple[Parameter, ...] = ()
     exported: str = ""
     """The program's name in C."""
-    handled: bool = False
-    """Whether XLA is going to call the code."""
+    handler: str = ""
+    """Who else is going to call the code; see `ProgramSource.handler`."""
 
     @property
     def is_printed(self) -> bool:
@@ -153,7 +154,7 @@ def compile_module(
         cut: dict[str, object] = {} if rule is None else {SHARDING: (rule.text, *rule.whole)}
         code = cpu.ProgramCode(text.encode(), (-1,) * len(dtypes), 0, cut)
     else:
-        code = _lower(module, asked, record, handler if asked.handled else None)
+        code = _lower(module, asked, record, handler if asked.handler == "xla" else None)
     results = results_in(code.result_arguments)
     layout = ProgramLayout(results, tree, tuple(updated))
     if isinstance(code, DeviceProgram):
@@ -180,6 +181,9 @@ def _lower(
 ) -> cpu.ProgramCode | DeviceProgram:
     family = asked.target.family
     if family == "llvm":
+        if asked.handler == "c":
+            exported = ExportedProgram(asked.exported or asked.name, asked.parameters)
+            return cpu.lower(module, asked.options, record, asked.target, asked.schedules, exported=exported)
         return cpu.lower(module, asked.options, record, asked.target, asked.schedules, handler)
     if asked.target == LINALG:
         raise TargetError(

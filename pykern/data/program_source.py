@@ -84,7 +84,8 @@ class ProgramSource:
     tiles: TileLaunch | None = None
     """The function is a tile kernel, launched over this."""
     handler: str = ""
-    """Who else calls the code: "xla" adds `pk_xla`, the function by which XLA does."""
+    """Who else calls the code: "xla" adds `pk_xla`, the function by which XLA does; "c": the code is an object file
+    for programs without pykern (`pykern.lowering.llvm.program.object_functions`)."""
 
     @property
     def exported_name(self) -> str:

@@ -21,10 +21,12 @@ from pykern.data.target import parse
 from pykern.derivatives.autodiff import Autodiff
 from pykern.errors import LaunchError, TargetError
 from pykern.exporter.c_header import c_header
-from pykern.exporter.forms import Form, form_of
+from pykern.exporter.forms import FORMS, Form, form_of
 from pykern.exporter.live_page import LivePage, live_page
 from pykern.exporter.manifest import manifest, refuse_helpers
 from pykern.exporter.object_files import lowered_object, object_files
+from pykern.exporter.page_plan import kernel_plan, program_plan
+from pykern.exporter.program_object import lowered_program_object
 from pykern.exporter.programs import program_files
 from pykern.launching.specs import Spec, spec
 from pykern.lowering.targets import checked
@@ -86,8 +88,15 @@ def export(
     chosen = form_of(form)
     name = _target(chosen, form, target, comments)
     if isinstance(kernel, ProgramBase):
-        lowered = kernel.lower(*args, target=name, **keywords)
-        files, told = program_files(lowered, form, chosen)
+        lowered = (
+            lowered_program_object(kernel, args, name, keywords)
+            if form == "object"
+            else kernel.lower(*args, target=name, **keywords)
+        )
+        if form == "html":
+            files, told = _live_program(kernel, lowered, args, page, keywords)
+        else:
+            files, told = program_files(lowered, form, chosen, "" if to is None else Path(to).stem)
         return Exported(
             lowered.source.exported_name, files, () if to is None else _write(files, Path(to)), told
         )
@@ -119,7 +128,19 @@ def _live(
     values = dict(kernel.bind(args, keywords))
     lowered = kernel.lower(*map(_described, values.values()), target=target, **options)
     told = manifest(lowered, "html")
-    return lowered, {"html": live_page(lowered, values, told, page).encode()}, told
+    plan = kernel_plan(lowered, values, told)
+    return lowered, {"html": live_page(lowered.source.function, plan, page).encode()}, told
+
+
+def _live_program(
+    program: ProgramBase, lowered: Lowered, args: tuple[Any, ...], page: LivePage, keywords: dict[str, Any]
+) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """A page with the program in it: its kernels as WGSL, and what their manifest says of launches."""
+    files, told = program_files(lowered, "wgsl", FORMS["wgsl"], "")
+    texts = {symbol: files[each["file"]].decode() for symbol, each in told["kernels"].items()}
+    values = dict(program.bound(args, keywords, has_defaults=not any(program.added)))
+    plan = program_plan(lowered, values, told, texts)
+    return {"html": live_page(lowered.source.function, plan, page).encode()}, told
 
 
 def _described(value: Any) -> Any:

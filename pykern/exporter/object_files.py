@@ -15,16 +15,9 @@ from pykern.capture.placing import placed
 from pykern.compiler.service import service
 from pykern.data.source import ArraySpec, KernelSource
 from pykern.derivatives.autodiff import Autodiff
-from pykern.errors import KernelError, TargetError
+from pykern.errors import KernelError
+from pykern.exporter.object_header import element, header, names_in_c, number, pkg_config
 from pykern.lowering.source.argument_names import named_leaves, names_for_c
-
-TYPES = {
-    "bool": "bool", "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t", "u8": "uint8_t",
-    "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "f32": "float", "f64": "double", "int": "int64_t",
-    "float": "double",
-}  # fmt: skip
-BITS = {"f16": "uint16_t", "bf16": "uint16_t", "f8e4m3": "uint8_t", "f8e5m2": "uint8_t"}
-"""Elements that C has no type for, as their bits."""
 
 
 def lowered_object(kernel: Any, args: tuple[Any, ...], target: str, keywords: dict[str, Any]) -> Lowered:
@@ -47,38 +40,12 @@ def object_files(lowered: Lowered, file: str) -> dict[str, bytes]:
     name = source.exported_name
     return {
         "o": lowered.compile().binary,
-        "h": _header(lowered, name).encode(),
-        "pc": _PKG_CONFIG.format(name=name, file=file).encode(),
+        "h": header(name, ("OK", "NEGATIVE", "MISSING"), _declared(lowered, name)).encode(),
+        "pc": pkg_config(name, "kernel", file).encode(),
     }
 
 
-_PKG_CONFIG = """\
-prefix=${{pcfiledir}}
-
-Name: {name}
-Description: the kernel {name}, compiled by pykern
-Version: 1
-Cflags: -I${{prefix}}
-Libs: ${{prefix}}/{file}.o -lm
-"""
-_HEADER = """\
-#ifndef {guard}_H
-#define {guard}_H
-
-#include <stdbool.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {{
-#endif
-
-/* What the functions return. */
-enum {name}_status {{
-    {guard}_OK = 0,
-    {guard}_NEGATIVE = 1, /* a length or a count is below 0 */
-    {guard}_MISSING = 2   /* an array with elements has no address */
-}};
-
+_FUNCTIONS = """\
 /* The whole launch, in this thread. Arrays do not overlap. */
 int32_t {name}(
 {parameters}
@@ -111,18 +78,12 @@ static inline int32_t {name}_parallel(
     return status;
 }}
 #endif
-
-#ifdef __cplusplus
-}}
-#endif
-
-#endif
 """
 
 
-def _header(lowered: Lowered, name: str) -> str:
+def _declared(lowered: Lowered, name: str) -> str:
     declared = list(_parameters(lowered))
-    return _HEADER.format(
+    return _FUNCTIONS.format(
         name=name,
         guard=name.upper(),
         parameters=",\n".join(f"    {kind}{each}" for kind, each in declared),
@@ -135,14 +96,12 @@ def _parameters(lowered: Lowered) -> Iterator[tuple[str, str]]:
     source = lowered.source
     assert isinstance(source, KernelSource)
     specs, uses = dict(named_leaves(source)), iter(lowered.artifact.uses)
-    for name in names_for_c(source):
-        spec = specs.get(name)
+    listed = names_for_c(source)
+    for known, name in zip(listed, names_in_c(listed), strict=True):
+        spec = specs.get(known)
         if isinstance(spec, ArraySpec):
-            kind = TYPES.get(spec.dtype) or BITS[spec.dtype]
-            yield f"{'' if next(uses).writes else 'const '}{kind} *", name
+            yield f"{'' if next(uses).writes else 'const '}{element(spec.dtype)} *", name
         elif spec is not None:
-            if spec.dtype not in TYPES:
-                raise TargetError(f"C has no number {spec.dtype} for `{name}`", hint="annotate it as pk.f32")
-            yield f"{TYPES[spec.dtype]} ", name
+            yield f"{number(spec.dtype, name)} ", name
         else:
             yield "int64_t ", name

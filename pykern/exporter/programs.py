@@ -17,14 +17,17 @@ from pykern.exporter.c_header import c_header
 from pykern.exporter.forms import Form
 from pykern.exporter.manifest import refuse_helpers
 from pykern.exporter.program_manifest import program_manifest
+from pykern.exporter.program_object import program_object_files
 
-FORMS = ("c", "opencl-c", "cuda", "hip", "wgsl")
+FORMS = ("c", "object", "opencl-c", "cuda", "hip", "msl", "wgsl", "html")
 """What programs are exported as."""
 
 
-def program_files(lowered: Lowered, name: str, form: Form) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """The files of a form. Raises `LaunchError` for forms that programs have not, `TargetError` for a
-    program that prints."""
+def program_files(
+    lowered: Lowered, name: str, form: Form, file: str
+) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """The files of a form; `file` is the name of an object without its end, "" where it has none yet. Raises
+    `LaunchError` for forms that programs have not, `TargetError` for a program that prints."""
     if name not in FORMS:
         raise LaunchError(
             f"`{lowered.artifact.kernel}` is an array program, and programs are not exported as {name}",
@@ -33,6 +36,8 @@ def program_files(lowered: Lowered, name: str, form: Form) -> tuple[dict[str, by
     refuse_helpers(lowered)
     source, layout = lowered.source, lowered.artifact.program
     assert isinstance(source, ProgramSource) and layout is not None
+    if name == "object":
+        return program_object_files(lowered, file or source.exported_name), {}
     if name == "c":
         text = lowered.compile().source
         header = c_header(text, source.exported_name, layout.scratch_bytes)

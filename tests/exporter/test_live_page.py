@@ -13,6 +13,7 @@ import pytest
 
 import pykern as pk
 from tests.explorer.browser import WEBGPU, launched
+from tests.exporter.program_cases import CASES, floats, heat, layer
 from tests.exporter.test_export import heated, heated_by_numpy
 from tests.project.tree import ROOT
 
@@ -124,6 +125,31 @@ def test_integers_of_64_bits_in_a_page(browser: Any, tmp_path: Path) -> None:
     assert list(map(int, got)) == (state ^ (state >> 29)).tolist()
 
 
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if not case.decides])
+def test_programs_in_a_page(browser: Any, tmp_path: Path, name: str) -> None:
+    """All their results, and what they update, after one run."""
+    case = CASES[name]
+    made = pk.export(case.program, *case.given(), form="html")
+    tab = opened(browser, made, tmp_path)
+    tab.evaluate("pykern.launch()")
+    names = [each["name"] for each in made.manifest["results"]]
+    for result, wanted in zip(names, case.results(), strict=True):
+        got = np.array(tab.evaluate(f"pykern.read('{result}')"), wanted.dtype).reshape(wanted.shape)
+        np.testing.assert_allclose(got, wanted, rtol=3e-5, atol=3e-5, err_msg=result)
+    tab.close()
+
+
+def test_a_program_that_goes_on_from_its_result(browser: Any, tmp_path: Path) -> None:
+    x = np.random.default_rng(5).standard_normal(64).astype(np.float32)
+    page = pk.LivePage(swap=(("result", "x"),), sliders={"rate": (0, 0.5)}, steps=2)
+    tab = opened(browser, pk.export(heat, x, 0.1, form="html", page=page), tmp_path)
+    tab.evaluate("pykern.set('rate', 0.25); pykern.frame()")
+    wanted = heat.__wrapped__(heat.__wrapped__(x, np.float32(0.25)), np.float32(0.25))
+    got = np.array(tab.evaluate("pykern.read('x')"), np.float32)
+    np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-6)
+    assert tab.evaluate("pykern.launches()") == 2 and tab.get_attribute("#slider-rate", "max") == "0.5"
+
+
 def test_a_browser_without_webgpu_is_told(browser: Any, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_bytes(heated_page(np.zeros((8, 8), np.float32)).files["html"])
@@ -152,6 +178,17 @@ def test_the_page_asks_for_nothing_but_itself() -> None:
 def test_what_a_page_cannot_show(args: tuple, ndrange: tuple, page: pk.LivePage, said: str) -> None:
     with pytest.raises(pk.LaunchError, match=said):
         pk.export(heated, *args, 0.1, ndrange=ndrange, form="html", page=page)
+
+
+def test_what_a_page_of_a_program_cannot_show() -> None:
+    x = floats(np.random.default_rng(6), 40)
+    for name in ("counted loop", "branch"):
+        with pytest.raises(pk.LaunchError, match=r"the host of `[a-z]+` has to"):
+            pk.export(CASES[name].program, *CASES[name].given(), form="html")
+    with pytest.raises(pk.LaunchError, match="names `y`, and there are x, result"):
+        pk.export(heat, x, 0.1, form="html", page=pk.LivePage(show="y"))
+    with pytest.raises(pk.LaunchError, match="differ in type or shape"):
+        pk.export(layer, *CASES["layer"].given(), form="html", page=pk.LivePage(swap=(("x", "w"),)))
 
 
 def test_the_pages_of_the_gallery(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.pytest_plugin import need_device
+from pykern.runtime.metal_emulator.compile import compiled
 from tests.exporter.program_cases import CASES, layer, layer_gradient
 from tests.lowering.source_runs import C_NUMBERS, C_TYPES, c_compiler, compiled_c, opencl_queue
 
@@ -27,8 +29,8 @@ def described(case) -> list[Any]:
     return [pk.spec(a.shape, F) if isinstance(a, np.ndarray) else a for a in case.given()]
 
 
-def called(function: Any, head: str, case, workspace: int) -> list[np.ndarray]:
-    """Call a function by its head in C; gives its results, and behind these what it updates."""
+def called(function: Any, head: str, case, workspace: int) -> tuple[int, list[np.ndarray]]:
+    """Call a function by its head in C; gives what it returns, and its results and behind these what it updates."""
     arrays = iter([a.copy() for a in case.given() if isinstance(a, np.ndarray)])
     numbers = iter([a for a in case.given() if not isinstance(a, np.ndarray)])
     expected = iter(case.results())
@@ -53,8 +55,7 @@ def called(function: Any, head: str, case, workspace: int) -> list[np.ndarray]:
                 updated.append(array)
         kept.append(array)
         passed.append(ctypes.c_void_p(array.ctypes.data))
-    function(*passed)
-    return found + updated
+    return function(*passed), found + updated
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -63,13 +64,31 @@ def test_c_as_numpy(name: str, tmp_path: Path) -> None:
         pytest.skip("no compiler of C: cc, gcc or clang")
     case = CASES[name]
     made = pk.export(case.program, *described(case), form="c", to=tmp_path / "made.c")
+    as_numpy(getattr(compiled_c(made.text, "made"), made.name), "void", made, case)
+
+
+@pytest.mark.sweep("name")
+@pytest.mark.parametrize("name", CASES)
+def test_objects_as_numpy(name: str, tmp_path: Path) -> None:
+    compiler, case = c_compiler(), CASES[name]
+    if compiler is None:
+        pytest.skip("no linker: cc, gcc or clang")
+    made = pk.export(case.program, *described(case), form="object", to=tmp_path / "made.o")
+    subprocess.run((compiler, "-shared", "-o", "made.so", "made.o", "-lm"), cwd=tmp_path, check=True)
+    library = ctypes.CDLL(str(tmp_path / "made.so"))
+    assert as_numpy(getattr(library, made.name), "int32_t", made, case) == 0
+
+
+def as_numpy(function: Any, gives: str, made: pk.Exported, case) -> int:
+    """Call it and compare; gives what it returned."""
     header = made.files["h"].decode()
     size = re.search(r"_WORKSPACE (\d+)", header)
-    head = header[header.index("void ") :]
-    function = getattr(compiled_c(made.text, "made"), made.name)
-    found = called(function, head, case, int(size[1]) if size else 0)
+    head = header[header.index(f"{gives} {made.name}(") :]
+    head = head[: head.index(");")]
+    returned, found = called(function, head, case, int(size[1]) if size else 0)
     for got, wanted in zip(found, case.results(), strict=True):
         np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-6)
+    return returned
 
 
 MAIN = """\
@@ -123,6 +142,83 @@ def test_a_program_in_c_without_python(
     )
 
 
+@pk.jit
+def mixed(double, x):
+    """Long enough for threads; a parameter is called as a type of C."""
+    return np.tanh(x @ double) + x, (x * x).sum()
+
+
+OBJECT_MAIN = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "mixed.h"
+
+static int64_t loops = 0, rows = 0;
+
+static void backwards(void (*part)(void *, int64_t, int64_t), void *what, int64_t extent) {
+    loops++;
+    for (int64_t k = extent; k > 0; k -= 3) {
+        part(what, k < 3 ? 0 : k - 3, k);
+        rows += k < 3 ? k : 3;
+    }
+    if (rows < extent) abort();
+    rows = 0;
+}
+
+int main(void) {
+    enum { N = 256, SIZE = N * N };
+    float *w = (float *)malloc(4 * SIZE), *x = (float *)malloc(4 * SIZE);
+    float *y = (float *)calloc(SIZE, 4), value;
+    char *workspace = (char *)aligned_alloc(64, (MIXED_WORKSPACE + 127) / 64 * 64);
+    FILE *given = fopen("given.bin", "rb"), *found = fopen("found.bin", "wb");
+    if (fread(w, 4, SIZE, given) != SIZE || fread(x, 4, SIZE, given) != SIZE) return 1;
+    for (int way = 0; way < 3; way++) {
+        memset(y, 0, 4 * SIZE);
+        const int32_t code = way == 0 ? mixed(w, x, y, &value, workspace)
+            : way == 1 ? mixed_parallel(w, x, y, &value, workspace)
+            : mixed_shared(w, x, y, &value, workspace, backwards);
+        if (code != MIXED_OK) return 2;
+        fwrite(y, 4, SIZE, found);
+        fwrite(&value, 4, 1, found);
+    }
+    fclose(found);
+    if (loops == 0) return 3;
+    if (mixed(NULL, x, y, &value, workspace) != MIXED_MISSING) return 4;
+    if (mixed(w, x, y, NULL, workspace) != MIXED_MISSING) return 5;
+    if (mixed(w, x, y, &value, NULL) != MIXED_MISSING) return 6;
+    if (mixed(w, x, y, &value, workspace + 4) != MIXED_UNALIGNED) return 7;
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("compiler", "ending", "flags"), [("gcc", "c", ("-std=c11",)), ("g++", "cpp", ())])
+def test_an_object_of_a_program_without_python(
+    compiler: str, ending: str, flags: tuple[str, ...], tmp_path: Path
+) -> None:
+    """In one thread, in those of OpenMP, by a function that shares loops; and the codes of wrong calls."""
+    if not shutil.which(compiler):
+        pytest.skip(f"no compiler of C or C++: {compiler}")
+    spec = pk.spec((256, 256), F)
+    pk.export(mixed, spec, spec, form="object", to=tmp_path / "mixed.o")
+    generator = np.random.default_rng(2)
+    w, x = (generator.standard_normal((256, 256)).astype(np.float32) / 8 for _ in range(2))
+    (tmp_path / "given.bin").write_bytes(w.tobytes() + x.tobytes())
+    (tmp_path / f"main.{ending}").write_text(OBJECT_MAIN)
+    told = ["-I.", "mixed.o", "-lm"]
+    if shutil.which("pkg-config"):
+        asked = ("pkg-config", "--cflags", "--libs", "./mixed.pc")
+        told = subprocess.run(asked, cwd=tmp_path, check=True, capture_output=True, text=True).stdout.split()
+    command = (compiler, *flags, "-O2", "-fopenmp", "-Wall", "-Werror", "-o", "main", f"main.{ending}", *told)
+    subprocess.run(command, cwd=tmp_path, check=True)
+    subprocess.run("./main", cwd=tmp_path, check=True)
+    y, value = mixed.__wrapped__(w, x)
+    for found in np.fromfile(tmp_path / "found.bin", np.float32).reshape(3, -1):
+        np.testing.assert_allclose(found[:-1].reshape(y.shape), y, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(found[-1], value, rtol=1e-4)
+
+
 def test_wgsl_of_programs_is_taken_by_naga() -> None:
     wgpu = pytest.importorskip("wgpu")
     device = wgpu.gpu.request_adapter_sync().request_device_sync()  # without any feature
@@ -148,10 +244,11 @@ def telling(x):
     return out
 
 
-def test_a_program_that_prints_is_refused() -> None:
-    with pytest.raises(pk.TargetError, match="nobody") as raised:
-        pk.export(telling, pk.spec((8,), F), form="c")
-    assert raised.value.span is not None and "print(x[i])" in str(raised.value)
+@pytest.mark.parametrize("form", ["c", "object"])
+def test_a_program_that_prints_is_refused(form: str) -> None:
+    with pytest.raises(pk.TargetError, match=r"nobody|needs pykern") as raised:
+        pk.export(telling, pk.spec((8,), F), form=form)
+    assert raised.value.span is not None
 
 
 def by_manifest(made: pk.Exported, given: list[Any]) -> list[np.ndarray]:
@@ -222,7 +319,59 @@ def test_a_host_that_knows_the_manifest_alone(name: str) -> None:
         np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-5)
 
 
-@pytest.mark.parametrize(("form", "ending"), [("cuda", "cu"), ("hip", "hip"), ("wgsl", "wgsl")])
+def by_metal(made: pk.Exported, given: list[Any]) -> list[np.ndarray]:
+    """The same for Metal's language, compiled as C++."""
+    text, told = made.text, made.manifest
+    made_of = compiled(text)
+    numbers: dict[str, Any] = {}
+    buffers: dict[str, np.ndarray] = {}
+    for argument, value in zip(told["arguments"], given, strict=True):
+        if argument["kind"] == "memory":
+            buffers[argument["name"]] = np.frombuffer(bytearray(value.tobytes()), np.uint8)
+        else:
+            numbers[argument["name"]] = value
+    for each in (*told["buffers"], *(r for r in told["results"] if r["name"] not in buffers)):
+        contents = base64.b64decode(each["base64"]) if "base64" in each else bytes(each["bytes"])
+        buffers[each["name"]] = np.frombuffer(bytearray(contents), np.uint8)
+    for step in told["steps"]:
+        if "copy" in step:
+            one, other, n = step["from"], step["to"], step["copy"]
+            piece = buffers[one["buffer"]][one["byte"] :][:n].copy()
+            buffers[other["buffer"]][other["byte"] :][:n] = piece
+            continue
+        struct = re.search(rf"struct Words_{step['launch']} \{{(.*?)\}}", text, re.DOTALL)
+        kinds = re.findall(r"^ {4}(\w+) \w+;", struct[1], re.MULTILINE) if struct else []
+        places, words = [], b""
+        rest = [each for each in step["arguments"] if "buffer" not in each]
+        for each in step["arguments"]:
+            if "buffer" in each:
+                places.append(buffers[each["buffer"]].ctypes.data + each["byte"])
+        for kind, each in zip(kinds, rest, strict=True):
+            word = C_TYPES[kind](numbers[each["argument"]] if "argument" in each else each["value"])
+            words += b"\0" * (-len(words) % word.itemsize) + word.tobytes()
+        packed = np.frombuffer(words + bytes(8), np.uint8)
+        groups, size = tuple(step["groups"]), tuple(step["workgroup"])
+        assert made_of.run(step["launch"], [*places, packed.ctypes.data], [], groups, size) == 0
+    return [
+        buffers[each["name"]]
+        .view(each["dtype"].replace("f", "float").replace("i", "int"))
+        .reshape(each["shape"])
+        for each in told["results"]
+    ]
+
+
+@pytest.mark.parametrize("name", ["heat", "gradient of layer", "updated"])
+def test_programs_in_metals_language(name: str) -> None:
+    need_device("metal:emulated")
+    case = CASES[name]
+    found = by_metal(pk.export(case.program, *described(case), form="msl"), list(case.given()))
+    for got, wanted in zip(found, case.results(), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("form", "ending"), [("cuda", "cu"), ("hip", "hip"), ("msl", "metal"), ("wgsl", "wgsl")]
+)
 def test_programs_in_other_languages_have_a_manifest(form: str, ending: str, tmp_path: Path) -> None:
     made = pk.export(
         layer, pk.spec((8, 6), F), pk.spec((6, 5), F), form=form, to=tmp_path / f"layer.{ending}"
@@ -244,6 +393,6 @@ def test_programs_in_other_languages_have_a_manifest(form: str, ending: str, tmp
 
 def test_forms_that_programs_have_not() -> None:
     with pytest.raises(
-        pk.LaunchError, match="`layer` is an array program, and programs are not exported as html"
+        pk.LaunchError, match="`layer` is an array program, and programs are not exported as ptx"
     ):
-        pk.export(layer, pk.spec((8, 6), F), pk.spec((6, 5), F), form="html")
+        pk.export(layer, pk.spec((8, 6), F), pk.spec((6, 5), F), form="ptx")

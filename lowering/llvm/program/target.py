@@ -1,7 +1,7 @@
-"""An array program to a shared object for the CPU.
+"""An array program to a shared object for the CPU, or to an object file for programs in C.
 
 Comes in: a module with one `kern.program` function on tensors, and the kernels it launches. Goes out:
-`ProgramCode`. Read next: `pipeline`, then `launcher`.
+`ProgramCode`. Read next: `pipeline`, then `launcher`; `object_functions` for programs in C.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from dataclasses import dataclass, replace
 from mlir import ir
 
 from pykern.data.artifact import SCRATCH, Stage
+from pykern.data.locations import SourceSpan
 from pykern.data.schedule import SCHEDULES
 from pykern.data.source import KernelOptions
 from pykern.data.target import CPU, Target
 from pykern.dialect import attributes as kern
+from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, translate
 from pykern.lowering.llvm.entry import GIL_WORK
@@ -27,6 +29,7 @@ from pykern.lowering.llvm.machines import Host, host_of
 from pykern.lowering.llvm.optimisation import CAREFUL, passes_for
 from pykern.lowering.llvm.program.launcher import kinds_of, nest_of, run_text, teams_of, teams_text
 from pykern.lowering.llvm.program.launches import LowerLaunches
+from pykern.lowering.llvm.program.object_functions import ExportedProgram
 from pykern.lowering.llvm.program.pipeline import buffer_pipeline, llvm_pipeline, tensor_pipeline
 from pykern.lowering.llvm.program.work import work_of
 from pykern.lowering.llvm.resources import resources
@@ -85,6 +88,7 @@ class _Launcher:
     nests: tuple[str, ...]
     code: tuple[Future[bytes], ...]
     """Of `teams`, made by another thread while this one goes on with MLIR; none where there are none."""
+    exports: tuple[str, ...] = EXPORTS
 
 
 @dataclass(frozen=True)
@@ -106,11 +110,13 @@ def lower(
     target: Target = CPU,
     schedules: tuple[str, ...] = (),
     handler: HandlerText | None = None,
+    exported: ExportedProgram | None = None,
 ) -> ProgramCode:
     """Lower, generate, link. `schedules` are those of contractions that are not to be the cost model's; `handler` adds
-    the function by which XLA calls the program."""
+    the function by which XLA calls the program. A program that is `exported` is not linked: its binary is one object
+    file."""
     with ThreadPoolExecutor(1, "pykern-teams") as elsewhere:
-        return _lowered(module, options, record, target, schedules, elsewhere, handler)
+        return _lowered(module, options, record, target, schedules, elsewhere, handler, exported)
 
 
 def _lowered(
@@ -121,6 +127,7 @@ def _lowered(
     schedules: tuple[str, ...],
     elsewhere: ThreadPoolExecutor,
     handler: HandlerText | None,
+    exported: ExportedProgram | None,
 ) -> ProgramCode:
     host, machine = host_of(target)
     short_floats = has_short_floats(module)
@@ -141,10 +148,14 @@ def _lowered(
         if isinstance(step, MakeNests):
             used = schedules_of(module)
         if isinstance(step, PlanMemory):  # arguments are still buffers, and all functions are there
-            launcher, scratch = _launcher(module, host, elsewhere)
+            launcher, scratch = _launcher(module, host, elsewhere, exported)
 
     known = llvm.run(module, record, texts=record.texts, after=after)
     assert launcher is not None
+    if exported is not None:
+        place = span_of(programs(module)[0].location) if programs(module) else None
+        binary = _object(translate(module, known.names), launcher, host, bool(used), exported.name, place)
+        return ProgramCode(binary, result_arguments, scratch, {}, long)
     handled = () if handler is None else (handler(result_arguments, scratch),)
     made = _generate(module, known.names, launcher, host, record, product=bool(used), handled=handled)
     if used:
@@ -153,15 +164,36 @@ def _lowered(
     return replace(made, result_arguments=result_arguments, scratch_bytes=scratch, long=long)
 
 
-def _launcher(module: ir.Module, host: Host, elsewhere: ThreadPoolExecutor) -> tuple[_Launcher, int]:
+def _object(
+    text: str, launcher: _Launcher, host: Host, product: bool, name: str, place: SourceSpan | None
+) -> bytes:
+    """The object file. Raises `TargetError` for a program that needs pykern where it runs."""
+    if needed_by(text):
+        raise TargetError(
+            f"`{name}` needs pykern where it runs: it reports, or takes memory as it goes",
+            place,
+            hint="leave prints, asserts and debug= out",
+        )
+    passes = CAREFUL if is_careful() else passes_for(text, product)
+    extra = (launcher.run, *([launcher.teams] if launcher.nests else []))
+    return generate(text, extra, launcher.exports, host, texts=True, passes=passes).objects[0]
+
+
+def _launcher(
+    module: ir.Module, host: Host, elsewhere: ThreadPoolExecutor, exported: ExportedProgram | None
+) -> tuple[_Launcher, int]:
     program = programs(module)[0]
     symbol = ir.StringAttr(program.attributes["sym_name"]).value
     arena = ir.MemRefType(list(body(program).arguments)[-1].type)
     teams = teams_of(module)
     nests = tuple(nest_of(team.symbol) for team in teams)
     shared = teams_text(teams)
+    scratch = arena.shape[0]
+    if exported is not None:
+        run = exported.text(symbol, kinds_of(program), scratch)
+        return _Launcher(run, shared, nests, (), exported.symbols), scratch
     code = (elsewhere.submit(assemble, shared, host, quickly=True),) if teams else ()
-    return _Launcher(run_text(symbol, kinds_of(program)), shared, nests, code), arena.shape[0]
+    return _Launcher(run_text(symbol, kinds_of(program)), shared, nests, code), scratch
 
 
 def _generate(

@@ -1,5 +1,5 @@
-// Runs one kernel with WebGPU, again and again, and draws one of its arrays.
-// `data` holds the kernel's text, its arguments in order, and what is drawn; see pykern/exporter/live_page.py.
+// Runs a kernel or a program with WebGPU, again and again, and draws one of its arrays.
+// `data` holds the texts of kernels, the arrays, and the launches and copies of a run; see pykern/exporter/page_plan.py.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const element = (id) => document.getElementById(id);
@@ -48,73 +48,93 @@ if (!adapter) {
     refuse("This browser knows WebGPU, but finds no graphics processor that it may use for it.");
     return;
 }
-const wantsHalves = data.wgsl.includes("enable f16;");
-if (wantsHalves && !adapter.features.has("shader-f16")) {
-    refuse("The kernel of this page computes with floats of 16 bits, which this graphics processor has not.");
+const most = Math.max(...data.codes.map((code) => code.access.length));
+if (most > adapter.limits.maxStorageBuffersPerShaderStage) {
+    refuse(`A kernel of this page takes ${most} arrays, more than this graphics processor binds at a time.`);
     return;
 }
-const device = await adapter.requestDevice({
-    requiredFeatures: wantsHalves ? ["shader-f16"] : [],
-    requiredLimits: { maxStorageBuffersPerShaderStage: Math.min(
-        adapter.limits.maxStorageBuffersPerShaderStage, Math.max(8, data.arrays.length)) },
-});
+const device = await adapter.requestDevice({ requiredLimits: { maxStorageBuffersPerShaderStage: Math.max(8, most) } });
 device.lost.then((why) => refuse(`The graphics processor is gone: ${why.message}`));
 device.addEventListener("uncapturederror", (event) => refuse(event.error.message));
 
 const storage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
 const buffers = data.arrays.map((array) => device.createBuffer({ size: Math.max(4, Math.ceil(array.bytes / 4) * 4), usage: storage }));
-// Behind the numbers stands a zero, see `exact` in the kernel's text.
-const wordBytes = Math.max(0, ...data.words.map((word) => word.place + 8)) + 8;
-const words = new DataView(new ArrayBuffer(Math.ceil(wordBytes / 16) * 16));
-const hasWords = data.wgsl.includes("var<uniform> words");
-const uniform = device.createBuffer({ size: words.byteLength, usage: GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST });
-const layout = device.createBindGroupLayout({ entries: [
-    ...data.arrays.map((array, binding) => ({ binding, visibility: GPUShaderStage.COMPUTE,
-        buffer: { type: array.access === "read" ? "read-only-storage" : "storage" } })),
-    ...(hasWords ? [{ binding: data.arrays.length, visibility: GPUShaderStage.COMPUTE, buffer: { type: "uniform" } }] : []),
-] });
-const pipeline = await device.createComputePipelineAsync({
-    layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
-    compute: { module: device.createShaderModule({ code: data.wgsl }), entryPoint: data.entry },
+const codes = await Promise.all(data.codes.map(async (code) => {
+    const hasWords = code.wgsl.includes("var<uniform> words");
+    const layout = device.createBindGroupLayout({ entries: [
+        ...code.access.map((access, binding) => ({ binding, visibility: GPUShaderStage.COMPUTE,
+            buffer: { type: access === "read" ? "read-only-storage" : "storage" } })),
+        ...(hasWords ? [{ binding: code.access.length, visibility: GPUShaderStage.COMPUTE, buffer: { type: "uniform" } }] : []),
+    ] });
+    const pipeline = await device.createComputePipelineAsync({
+        layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+        compute: { module: device.createShaderModule({ code: code.wgsl }), entryPoint: code.entry },
+    });
+    return { hasWords, layout, pipeline };
+}));
+
+// Each launch of a run has its numbers; behind them stands a zero, see `exact` in the text of a kernel.
+const steps = data.steps.map((step) => {
+    if (step.copy !== undefined) { return step; }
+    const end = Math.max(0, ...step.words.map((word) => word.place + 8)) + 8;
+    const view = new DataView(new ArrayBuffer(Math.ceil(end / 16) * 16));
+    const uniform = device.createBuffer({ size: view.byteLength, usage: GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST });
+    return { ...step, ...codes[step.code], view, uniform, bound: new Map() };
 });
 
-// `places[k]` is the buffer that array k is in now: arrays that are swapped change places after each launch.
+// `places[k]` is the buffer that array k is in now: arrays that are swapped change places after each run.
 const places = data.arrays.map((_, k) => k);
-const groups = new Map();
 
-function bound() {
-    const key = places.join();
-    if (!groups.has(key)) {
-        const entries = [...places.map((place) => buffers[place]), ...(hasWords ? [uniform] : [])].map((buffer, binding) => ({ binding, resource: { buffer } }));
-        groups.set(key, device.createBindGroup({ layout, entries }));
+function bound(step) {
+    const there = step.arrays.map((k) => places[k]), key = there.join();
+    if (!step.bound.has(key)) {
+        const entries = [...there.map((place) => buffers[place]), ...(step.hasWords ? [step.uniform] : [])]
+            .map((buffer, binding) => ({ binding, resource: { buffer } }));
+        step.bound.set(key, device.createBindGroup({ layout: step.layout, entries }));
     }
-    return groups.get(key);
+    return step.bound.get(key);
 }
 
-const values = data.words.map((word) => word.value);
+const values = data.numbers.map((number) => number.value);
 let launches = 0;
 
-function writeWords() {
-    data.words.forEach((word, k) => {
-        const value = word.name === data.frame ? launches : values[k];
+function writeWords(step) {
+    for (const word of step.words) {
+        const named = word.number === undefined ? null : data.numbers[word.number].name;
+        const value = named === null ? word.value : named === data.frame ? launches : values[word.number];
         if (word.type === "f32") {
-            words.setFloat32(word.place, value, true);
+            step.view.setFloat32(word.place, value, true);
         } else if (word.type === "vec2<u32>") {
-            words.setBigInt64(word.place, BigInt(Math.trunc(value)), true);
+            step.view.setBigInt64(word.place, BigInt(Math.trunc(value)), true);
         } else {
-            words.setInt32(word.place, value, true);
+            step.view.setInt32(word.place, value, true);
         }
-    });
-    device.queue.writeBuffer(uniform, 0, words.buffer);
+    }
+    device.queue.writeBuffer(step.uniform, 0, step.view.buffer);
+}
+
+function copy(encoder, step) {
+    const source = buffers[places[step.from]], to = buffers[places[step.to]];
+    if (source !== to) {
+        encoder.copyBufferToBuffer(source, step.at, to, step.toAt, step.copy);
+    } else if (step.at !== step.toAt) {  // WebGPU copies between two buffers alone
+        step.between ??= device.createBuffer({ size: step.copy, usage: GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST });
+        encoder.copyBufferToBuffer(source, step.at, step.between, 0, step.copy);
+        encoder.copyBufferToBuffer(step.between, 0, to, step.toAt, step.copy);
+    }
 }
 
 function launch() {
-    writeWords();
-    const encoder = device.createCommandEncoder(), pass = encoder.beginComputePass();
-    pass.setPipeline(pipeline);
-    pass.setBindGroup(0, bound());
-    pass.dispatchWorkgroups(...data.groups);
-    pass.end();
+    const encoder = device.createCommandEncoder();
+    for (const step of steps) {
+        if (step.copy !== undefined) { copy(encoder, step); continue; }
+        writeWords(step);
+        const pass = encoder.beginComputePass();
+        pass.setPipeline(step.pipeline);
+        pass.setBindGroup(0, bound(step));
+        pass.dispatchWorkgroups(...step.groups);
+        pass.end();
+    }
     device.queue.submit([encoder.finish()]);
     launches++;
     for (const [one, other] of data.swap) { [places[one], places[other]] = [places[other], places[one]]; }
@@ -153,7 +173,7 @@ function startAgain() {
 const shown = data.shown, shape = data.arrays[shown].shape;
 const canvas = element("picture"), context = canvas.getContext("2d");
 const isPoints = data.kind === "points", colours = data.kind === "colours" ? shape[2] : 1;
-canvas.width = isPoints ? 512 : shape[shape.length > 1 ? 1 : 0];
+canvas.width = isPoints ? 512 : shape[shape.length > 1 ? 1 : 0] ?? 1;
 canvas.height = isPoints ? 512 : shape.length > 1 ? shape[0] : 1;
 
 // From dark blue over green to yellow, so that more is brighter, also for those who see no colours.
@@ -194,7 +214,7 @@ async function draw() {
 
 // -- controls ------------------------------------------------------------------------------------
 
-data.words.forEach((word, k) => {
+data.numbers.forEach((word, k) => {
     if (!word.slider) { return; }
     const label = document.createElement("label"), input = document.createElement("input"), told = document.createElement("output");
     const [low, high] = word.slider;
@@ -211,7 +231,7 @@ data.words.forEach((word, k) => {
 
 let paused = matchMedia("(prefers-reduced-motion: reduce)").matches, frames = 0, since = performance.now();
 
-async function frame(count = data.steps) {
+async function frame(count = data.runs) {
     for (let k = 0; k < count; k++) { launch(); }
     await draw();
     frames++;
@@ -239,12 +259,12 @@ function setPaused(wanted) {
 element("pause").addEventListener("click", () => setPaused(!paused));
 element("step").addEventListener("click", () => { setPaused(true); frame(); });
 element("again").addEventListener("click", () => { startAgain(); if (paused) { frame(0); } });
-element("wgsl").textContent = data.wgsl;
+element("wgsl").textContent = data.codes.map((code) => code.wgsl).join("\n");
 startAgain();
 
 window.pykern = {
     read: async (name) => Array.from(await read(data.arrays.findIndex((array) => array.name === name))),
-    set: (name, value) => { values[data.words.findIndex((word) => word.name === name)] = value; },
+    set: (name, value) => { values[data.numbers.findIndex((number) => number.name === name)] = value; },
     launches: () => launches,
     startAgain, frame, launch,
     pause: () => setPaused(true),
