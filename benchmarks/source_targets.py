@@ -26,7 +26,7 @@ import numpy as np
 
 import pykern as pk
 
-TURNS = 30
+TURNS = 200
 FLAGS = ("-std=c11", "-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-shared", "-fPIC")
 
 

@@ -89,6 +89,8 @@ class Language:
     """What stands above the loop over work-items, of a language that has one."""
     weak_exchange: bool = False
     """Whether compare and exchange may fail although the element is the expected one."""
+    mixes: bool = True
+    """Whether arithmetic takes integers of 32 and of 64 bits at once."""
     pairs: bool = False
     """Whether an integer of 64 bits is a pair of them, see `pairs`."""
     wraps: bool = False

@@ -32,7 +32,7 @@ _HELPERS = {"from_bits": _FROM_BITS, "is_nan": _IS_NAN, "copysign": _COPYSIGN, "
 class NativeWgsl(Wgsl):
     """WGSL with types of 64 bits."""
 
-    narrows: bool = False
+    mixes: bool = False
     pairs: bool = False
     atomic_bits: int = 64
 

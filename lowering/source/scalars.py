@@ -50,6 +50,11 @@ _UNORDERED = {9: "<=", 10: "<", 11: ">=", 12: ">"}
 """Unordered comparisons, and the ordered one that each is the opposite of."""
 _ORDERED_EQUAL, _ORDERED_UNEQUAL, _ALL_NUMBERS, _UNORDERED_EQUAL, _UNEQUAL, _ANY_NAN = 1, 6, 7, 8, 13, 14
 _EXTREMES = {"minsi": "<", "maxsi": ">", "minui": "<", "maxui": ">"}
+_SHIFTS_BY = (*_SHIFTS, "shrsi")
+_CASTS = ("index_cast", "index_castui", "extsi", "extui", "trunci", "uitofp", "sitofp", "bitcast")
+"""Ops that read the type that an operand has in the text."""
+_UNFITTED = (*_BITS, *_EXTREMES, "shrsi", "select", "fptosi")
+"""Ops whose expressions have the type of their operands, whatever the result is kept in."""
 
 Operands = list[Expression]
 
@@ -84,15 +89,50 @@ class Scalars:
         if dialect == "math":
             operands = [self._whole(value, each) for value, each in zip(op.operands, operands, strict=True)]
             value = self.language.function(name, op.results[0].type, operands)
+            value = value if self.language.mixes else self._fitted(op, value)
             return self.language.rounded(value, op) if name == "fma" else value
         found = getattr(self, f"_{name}", None) or self._by_table(name)
         if dialect != "arith" or found is None:
             raise TargetError(f"`{op.name}` has no form in {self.language.name}", span_of(op.location))
-        return found(op, operands)
+        if self.language.mixes or name in _CASTS:
+            return found(op, operands)
+        value = found(op, self._alike(op, operands))
+        return self._fitted(op, value) if name in _UNFITTED else value
 
     def converted(self, value: Expression, kind: ir.Type, wanted: ir.Type) -> Expression:
-        """A value that is assigned to what has another type in the text: languages but that of pairs do it alone."""
-        return self.pairs.of(value, kind) if self.pairs is not None and width(wanted) == 64 else value
+        """A value that is assigned to what has another type in the text: languages that mix types do it alone."""
+        if self.pairs is not None:
+            return self.pairs.of(value, kind) if width(wanted) == 64 else value
+        is_apart = is_wide(wanted) and width(kind) < 64 and not self.language.mixes
+        return self.language.cast(wanted, value) if is_apart else value
+
+    def _alike(self, op: ir.Operation, x: Operands) -> Operands:
+        """Numbers of 64 bits that are kept in 32, as the widest that the op takes and gives."""
+        kinds = [self.kind_of(value) for value in op.operands]
+        wide = [is_wide(value.type) for value in op.operands]
+        if op.name.partition(".")[2] in _SHIFTS_BY:
+            wide[1] = False  # languages take any number of bits to shift by
+        wanted = [kind for kind, is_one in zip(kinds, wide, strict=True) if is_one]
+        wanted += [self.kind_of(result) for result in op.results if is_wide(result.type)]
+        if not wanted or max(map(width, wanted)) < 64:
+            return x
+        whole = max(wanted, key=width)
+        return [
+            self.language.cast(whole, each) if is_one and width(kind) < 64 else each
+            for each, kind, is_one in zip(x, kinds, wide, strict=True)
+        ]
+
+    def _fitted(self, op: ir.Operation, value: Expression) -> Expression:
+        """What was computed in 64 bits, in 32 where the text keeps it so."""
+        (result,) = op.results
+        kept = self.kind_of(result)
+        given = [width(self.kind_of(each)) for each in op.operands if is_wide(each.type)]
+        is_whole = op.name.startswith(("math.", "arith.fpto")) or max(given, default=0) == 64
+        return (
+            self.language.cast(kept, value)
+            if is_wide(result.type) and width(kept) < 64 and is_whole
+            else value
+        )
 
     def _whole(self, value: ir.Value, operand: Expression) -> Expression:
         """An argument of a function in all of its bits: functions are chosen by the types of what they are given."""
@@ -131,7 +171,7 @@ class Scalars:
         """Operands of index arithmetic, one of them in 64 bits where the result needs them and neither has them."""
         widths = [width(self.kind_of(operand)) for operand in op.operands]
         wanted = self.kind_of(op.results[0])
-        if not is_wide(op.results[0].type) or max(widths) >= width(wanted):
+        if not is_wide(op.results[0].type) or max(widths) >= width(wanted) or not self.language.mixes:
             return x
         return [self.language.cast(wanted, x[0]), *x[1:]]
 
@@ -161,6 +201,10 @@ class Scalars:
             left, right = self._as_wide(op, [x[0], right])
             return self._index_result(op, binary(left, operator, right, level))
         left = self.language.to_unsigned(unsigned, x[0])
+        if width(kind) < width(unsigned) and not self.language.mixes:
+            other = self.language.unsigned_shift if name in _SHIFTS else self.language.to_unsigned
+            whole = binary(left, operator, other(unsigned, x[1]), level)
+            return self.language.cast(kind, self.language.signed(unsigned, whole))
         if name == "shli" and x[0].text.isdigit() and width(unsigned) > 32:
             left = prefix(f"({self.language.unsigned(unsigned)})", x[0])  # what is shifted decides the width
         other = self.language.unsigned_shift if name in _SHIFTS else self.language.to_unsigned

@@ -22,6 +22,8 @@ from tests.exporter.program_cases import CASES, layer, layer_gradient
 from tests.lowering.source_runs import C_NUMBERS, C_TYPES, c_compiler, compiled_c, opencl_queue
 
 F = pk.f32
+QUICK = ("kernel", "counted loop", "updated")
+"""Cases whose objects are tested with each change."""
 
 
 def described(case) -> list[Any]:
@@ -67,8 +69,9 @@ def test_c_as_numpy(name: str, tmp_path: Path) -> None:
     as_numpy(getattr(compiled_c(made.text, "made"), made.name), "void", made, case)
 
 
-@pytest.mark.sweep("name")
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in CASES]
+)
 def test_objects_as_numpy(name: str, tmp_path: Path) -> None:
     compiler, case = c_compiler(), CASES[name]
     if compiler is None:

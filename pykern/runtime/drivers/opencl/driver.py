@@ -26,7 +26,7 @@ from pykern.runtime.driver import DeviceInfo, Direct, Memory
 from pykern.runtime.drivers.forked import ProcessLock
 from pykern.runtime.drivers.launched import Launched
 from pykern.runtime.drivers.opencl.build import Builder, make_kernel
-from pykern.runtime.drivers.opencl.waiting import wait
+from pykern.runtime.drivers.waiting import wait
 
 _SET_ARGUMENT = ctypes.PYFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_size_t, ctypes.c_void_p

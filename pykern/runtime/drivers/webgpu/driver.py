@@ -216,9 +216,7 @@ class WebGpuDriver:
         if start is None or end is None:
             return 0.0  # nothing was submitted before one of them
         with self._lock, trying("read the times of events"):
-            self._queue.settle(start)
-            self._queue.settle(end)
-        return (end.nanoseconds - start.nanoseconds) / 1e6
+            return (self._queue.nanoseconds(end) - self._queue.nanoseconds(start)) / 1e6
 
     def synchronize(self, stream: Stream | None) -> None:
         self.wait(self.record(stream or Stream("normal")))

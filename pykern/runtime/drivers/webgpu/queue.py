@@ -2,8 +2,8 @@
 
 Comes in: launches and copies, in order. Goes out: submissions. WebGPU has one queue a device, so all streams share its
 order. Work is recorded until somebody wants to know of it, until the numbers of its launches fill their buffer, or
-until there are many marks in it. Each submission ends with a copy to a small buffer: who waits for it maps that. Read
-next: `driver`.
+until there are many marks in it. The device tells when each submission is done. Read next: `native`, which submits and
+asks, and `driver`.
 """
 
 from __future__ import annotations
@@ -15,46 +15,30 @@ import numpy as np
 import wgpu
 from wgpu.backends.wgpu_native import extras
 
+from pykern.runtime.drivers.waiting import wait
+from pykern.runtime.drivers.webgpu.native import Submissions
+
 STEP = 256
 """Bytes between the words of two launches: offsets of uniform buffers are multiples of it everywhere."""
 WORDS_BYTES = 64 << 10
 MARKS = 64
 """Marks in a submission, at most: the device is given work while the host records more."""
-MARK_BYTES = 8 * MARKS
-
-
-@dataclass(eq=False)
-class Batch:
-    """What is submitted at once, the one of this `number`. `buffer` holds the device's times then, where it keeps any,
-    until somebody has read them."""
-
-    number: int
-    buffer: Any = None
-    promise: Any = None
-    times: Any = None
+STAMPS = 2048
+"""Times that one query set holds; a mark keeps the set that its time is in."""
+TIME_BYTES = 8
 
 
 @dataclass(eq=False)
 class Mark:
-    """A point in the work of a batch, and the `slot` of its time."""
+    """A point in the work of the submission `number`, and the `slot` of its time in a query set, where there is one."""
 
-    batch: Batch
+    number: int
+    stamps: Any
     slot: int
-
-    @property
-    def number(self) -> int:
-        """The number of the batch."""
-        return self.batch.number
-
-    @property
-    def nanoseconds(self) -> int:
-        """The device's time there, of a batch that is settled."""
-        return int(self.batch.times[self.slot])
 
 
 class Queue:
-    """All methods are called by those who hold the driver's lock: while wgpu waits in a thread of its own, nothing else
-    may be submitted."""
+    """All methods are called by those who hold the driver's lock."""
 
     def __init__(self, device: Any, stamps: bool) -> None:
         self._device = device
@@ -63,20 +47,25 @@ class Queue:
             size=WORDS_BYTES, usage=usage.UNIFORM | usage.COPY_DST | usage.COPY_SRC
         )
         self._packed, self._used = bytearray(WORDS_BYTES), 0
+        self._sent = b""
+        """What stands at the beginning of `words`."""
         self._encoder: Any = None
         self._pass: Any = None
-        self._batch, self._marks = Batch(1), 0
+        self._submissions = Submissions(device)
+        self._number, self._marks = 1, 0
+        """Of the submission that is recorded, and the marks in it."""
         self._last: Mark | None = None
         """The mark behind which nothing is recorded, or else an older one."""
         self._marked = True
-        self.completed = 0
-        """The number of the last submission that is known to be done; those before it are, too."""
-        self._asked: Batch | None = None
-        self._spare: list[Any] = []
-        """Buffers of batches that are settled."""
         self.stamps = stamps
-        self._stamps = device.create_query_set(type="timestamp", count=MARKS) if stamps else None
-        self._time = device.create_buffer(size=MARK_BYTES, usage=usage.QUERY_RESOLVE | usage.COPY_SRC)
+        self._stamps: Any = None
+        self._stamped = STAMPS
+        self._time = device.create_buffer(size=TIME_BYTES, usage=usage.QUERY_RESOLVE | usage.COPY_SRC)
+
+    @property
+    def completed(self) -> int:
+        """The number of the last submission that is known to be done; those before it are, too."""
+        return self._submissions.completed
 
     # -- recording -------------------------------------------------------------------------------
 
@@ -118,9 +107,13 @@ class Queue:
 
     def _put_mark(self) -> None:
         if not self._marked:
-            if self._stamps is not None:
-                extras.write_timestamp(self._open(), self._stamps, self._marks)
-            self._last, self._marked = Mark(self._batch, self._marks), True
+            if self.stamps:
+                if self._stamped == STAMPS:
+                    self._stamps = self._device.create_query_set(type="timestamp", count=STAMPS)
+                    self._stamped = 0
+                extras.write_timestamp(self._open(), self._stamps, self._stamped)
+            self._last, self._marked = Mark(self._number, self._stamps, self._stamped), True
+            self._stamped += self.stamps
             self._marks += 1
 
     # -- submitting ------------------------------------------------------------------------------
@@ -129,61 +122,35 @@ class Queue:
         """Submit what is recorded."""
         if self._encoder is None:
             return
-        if self._asked is not None:
-            self._settle(self._asked)
         self._put_mark()
-        encoder, batch = self._open(), self._batch
-        batch.buffer = self._spare.pop() if self._spare else self._reader()
-        if self._stamps is not None:
-            encoder.resolve_query_set(self._stamps, 0, self._marks, self._time, 0)
-        encoder.copy_buffer_to_buffer(self._time, 0, batch.buffer, 0, 8 * self._marks)
-        if self._used:
-            self._device.queue.write_buffer(self.words, 0, self._packed, 0, self._used)
+        encoder, number = self._open(), self._number
+        if self._used and not self._sent.startswith(self._packed[: self._used]):
+            self._sent = bytes(self._packed[: self._used])
+            self._device.queue.write_buffer(self.words, 0, self._sent)
         self._encoder, self._used = None, 0
-        self._batch, self._marks = Batch(batch.number + 1), 0
-        self._device.queue.submit([encoder.finish()])
-
-    def _reader(self) -> Any:
-        usage = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
-        return self._device.create_buffer(size=MARK_BYTES, usage=usage)
+        self._number, self._marks = number + 1, 0
+        self._submissions.submit(encoder.finish(), number)
 
     # -- waiting ---------------------------------------------------------------------------------
 
     def ask(self, mark: Mark) -> bool:
         """Whether the work before a mark is done, without waiting for it."""
-        batch = mark.batch
-        if batch is self._batch:
-            self.submit()
-        if self._asked is not None and _is_over(self._asked.promise):
-            self._settle(self._asked)
-        if batch.number > self.completed and self._asked is None:
-            batch.promise, self._asked = batch.buffer.map_async("READ_NOSYNC"), batch
-            if _is_over(batch.promise):
-                self._settle(batch)
-        return batch.number <= self.completed
+        self._submit_before(mark)
+        return self._submissions.is_done(mark.number)
 
     def settle(self, mark: Mark) -> None:
         """Wait for the work before a mark."""
-        if mark.batch is self._batch:
+        self._submit_before(mark)
+        number = mark.number
+        wait(lambda: self._submissions.is_done(number), lambda: self._submissions.wait(number))
+
+    def _submit_before(self, mark: Mark) -> None:
+        if mark.number == self._number:
             self.submit()
-        self._settle(mark.batch)
 
-    def _settle(self, batch: Batch) -> None:
-        """Wait for the end of a submission."""
-        if self._asked is not None and self._asked is not batch:
-            self._settle(self._asked)
-        if batch.buffer is None:
-            return
-        (batch.promise or batch.buffer.map_async("READ_NOSYNC")).sync_wait()
-        batch.times = np.frombuffer(batch.buffer.read_mapped(), np.uint64).copy()
-        batch.buffer.unmap()
-        self._spare.append(batch.buffer)
-        batch.buffer = batch.promise = None
-        self.completed = max(self.completed, batch.number)
-        if self._asked is batch:
-            self._asked = None
-
-
-def _is_over(promise: Any) -> bool:
-    """Whether waiting for it would not block; wgpu has no name of its own for that."""
-    return promise._state != "pending"
+    def nanoseconds(self, mark: Mark) -> int:
+        """The device's time at a mark."""
+        self._submit_before(mark)
+        self.encoder().resolve_query_set(mark.stamps, mark.slot, 1, self._time, 0)
+        self.submit()
+        return int(np.frombuffer(self._device.queue.read_buffer(self._time), np.uint64)[0])
