@@ -37,10 +37,11 @@ class Memory:
 
 @dataclass(frozen=True)
 class Word:
-    """A number argument: its name and type."""
+    """A number argument: its name and type, and whether the kernel reads it."""
 
     name: str
     type: ir.Type
+    used: bool = True
 
 
 @dataclass(frozen=True)

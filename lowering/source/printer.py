@@ -120,14 +120,14 @@ class Printer(Values):
 
     def _atomic(self, op: ir.Operation) -> None:
         changed = self._changes(op)
-        values = [self._value(each).text for each in list(op.operands)[: MEMORY_OPERAND[op.name]]]
+        values = [self._as(each, each.type).text for each in list(op.operands)[: MEMORY_OPERAND[op.name]]]
         cell, memory = self._cell(op)
         kind = ir.StringAttr(op.attributes["kind"]).value
         self._give(op, self.language.atomic(kind, cell, values[0], changed, memory))
 
     def _exchange_if(self, op: ir.Operation) -> None:
         changed = self._changes(op)
-        expected, desired = (self._value(each).text for each in list(op.operands)[:2])
+        expected, desired = (self._as(each, each.type).text for each in list(op.operands)[:2])
         cell, memory = self._cell(op)
         if self.language.weak_exchange:
             self._exchange_weakly(op, cell, expected, desired)

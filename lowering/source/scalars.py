@@ -30,6 +30,7 @@ from pykern.lowering.source.expressions import (
 from pykern.lowering.source.language import Language
 from pykern.lowering.source.pairs import Pairs
 from pykern.passes.analysis.integer_ranges import width
+from pykern.passes.ir.values import made_by
 
 _SIGNED = {
     "addi": ("+", SUM),
@@ -88,6 +89,9 @@ class Scalars:
             return self.pairs.expression(op, operands)
         if dialect == "math":
             operands = [self._whole(value, each) for value, each in zip(op.operands, operands, strict=True)]
+            if name == "fma" and all(made_by(value, "arith.constant") for value in op.operands):
+                # naga does not compute it of constants of 64 bits
+                operands[0] = self.language.hidden(operands[0], op.operands[0].type)
             value = self.language.function(name, op.results[0].type, operands)
             value = value if self.language.mixes else self._fitted(op, value)
             return self.language.rounded(value, op) if name == "fma" else value

@@ -208,7 +208,7 @@ def printed(
                 )
             )
         else:
-            given.append(Word(name, argument.type))
+            given.append(Word(name, argument.type, used=bool(list(argument.uses))))
     printer = Printer(kernel, language, users, names.taken, given, items=names.items)
     printer.run()
     whole = printer.lines if comments is None else commented(printer.lines, comments)

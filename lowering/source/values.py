@@ -69,12 +69,12 @@ class Values:
                 self._memories[argument] = told
 
     def _kind(self, value: ir.Value) -> ir.Type:
-        """The type of a value in the text: one of 64 bits has 32 where these are proved to hold it, and where it is a
-        pair of which only the low bits are looked at."""
+        """The type of a value in the text: one of 64 bits has 32 where these are proved to hold it, and of a place of
+        an element the low bits, which alone are looked at, where a language does not mix both."""
         if not is_wide(value.type):
             return value.type
         small = self.language.narrows and self._ranges.of(value).inside(I32)
-        if self.language.pairs and not small:
+        if not small and (self.language.pairs or not self.language.mixes):
             small = (
                 not is_argument(value) and value.owner.name.startswith("arith.") and self._is_position(value)
             )

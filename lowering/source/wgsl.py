@@ -92,7 +92,7 @@ class Wgsl(Language):
         return language
 
     def argument(self, told: Memory | Word) -> str:
-        return told.name if isinstance(told, Memory) else f"words.{told.name}"
+        return told.name if isinstance(told, Memory) or self.words else f"words.{told.name}"
 
     def unsigned(self, kind: ir.Type) -> str:
         return "u32"
@@ -290,7 +290,10 @@ class Wgsl(Language):
         lines += [f"@group(0) @binding({len(memories)}) var<uniform> words: Words;"] if fields else []
         lines += [*head.shared, "", f"@compute @workgroup_size({', '.join(map(str, head.block))})"]
         ids = "@builtin(local_invocation_id) local_id: vec3<u32>, @builtin(workgroup_id) group_id: vec3<u32>"
-        return [*lines, f"fn {head.name}({ids}) {{"]
+        lines.append(f"fn {head.name}({ids}) {{")
+        if self.words:  # read once: at each use Mesa's compiler for processors would read it again
+            lines += [f"    let {each.name} = words.{each.name};" for each in words if each.used]
+        return lines
 
     def top(self, lines: Sequence[str]) -> list[str]:
         return [*(["enable f16;", ""] if any("f16" in line for line in lines) else []), *self.helper_lines()]

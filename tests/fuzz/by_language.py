@@ -1,14 +1,16 @@
 """Random kernels through a printed language, against the device `python`: a process of its own for each language.
 
-    python -m tests.fuzz.by_language c|opencl-c|wgsl SEED...
+    python -m tests.fuzz.by_language c|opencl-c|msl|wgsl|native-wgsl SEED...
 
 What a language lacks is counted as refused. Prints one line: how many were the same, and how many refused.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -19,20 +21,38 @@ from tests.cases.texts import load
 from tests.fuzz.groups import GroupKernel
 from tests.fuzz.modules import module
 
-DEVICES = {"c": "cpu", "opencl-c": "opencl", "wgsl": "webgpu"}
+DEVICES = {
+    "c": "cpu", "opencl-c": "opencl", "msl": "metal:emulated", "wgsl": "webgpu", "native-wgsl": "webgpu",
+}  # fmt: skip
 SETTINGS = {
-    "c": {"PYKERN_LOADER": "dlopen"}, "opencl-c": {"PYKERN_OPENCL_C": "1"}, "wgsl": {"PYKERN_WEBGPU_STANDARD": "1"},
+    "c": {"PYKERN_LOADER": "dlopen"}, "opencl-c": {"PYKERN_OPENCL_C": "1"}, "msl": {},
+    "wgsl": {"PYKERN_WEBGPU_STANDARD": "1"}, "native-wgsl": {},
 }  # fmt: skip
 """What makes the device run the language."""
+WITHOUT_DOUBLES = ("msl", "wgsl")
+"""Languages that have no floats of 64 bits, and no atomics on integers of 64."""
 
 
 def compare(language: str, seed: int, folder: Path) -> None:
     """Raise AssertionError where results differ."""
     device = DEVICES[language]
     fuzzed = module(Random(seed), 3)
+    floats = np.float64
+    if language in WITHOUT_DOUBLES:
+        counter = fuzzed.counter.replace("64", "32")
+        fuzzed, floats = replace(fuzzed, text=without_doubles(fuzzed.text), counter=counter), np.float32
     run = load(fuzzed.text, folder).run
-    for got, wanted in zip(fuzzed.launch(run, device), fuzzed.launch(run, "python"), strict=True):
+    results = (fuzzed.launch(run, where, floats) for where in (device, "python"))
+    for got, wanted in zip(*results, strict=True):
         np.testing.assert_array_equal(got, wanted)
+
+
+def without_doubles(text: str) -> str:
+    """The kernels with floats of 32 bits, which hold all of their numbers."""
+    text = text.replace("pk.f64(", "pk.f32(").replace("math.isqrt(", "abs(")
+    text = re.sub(r", (t|v0) ([/*]) ([\d.]+)$", r", pk.f32(\1) \2 \3", text, flags=re.MULTILINE)
+    text = re.sub(r", h \+ t$", r", h + pk.f32(t)", text, flags=re.MULTILINE)
+    return re.sub(r"(-?\d+\.\d+ [-+*/]+) (v\d)\b", r"\1 pk.f32(\2)", text)
 
 
 def compare_groups(language: str, seed: int, folder: Path) -> None:

@@ -43,14 +43,17 @@ class Fuzzed:
     strides: tuple[int, ...]
     """Of the arguments out, reals, a, b, x, m along their last dimension."""
 
-    def launch(self, kernel, device: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Integers, reals and counters after a launch on `device`, over the same data each time."""
+    def launch(
+        self, kernel, device: str, floats: type = np.float64
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Integers, reals and counters after a launch on `device`, over the same data each time; `floats` are those of
+        the argument `x`, which holds small whole numbers."""
         rng = np.random.default_rng(11)
         rank = len(self.ndrange)
         results = [np.zeros((len(self.programs), *[SIDE] * rank), t) for t in (np.int64, np.float32)]
         inputs = [
             rng.integers(-50, 50, 13), rng.integers(0, 100, 7).astype(np.int32),
-            rng.integers(-9, 9, 5).astype(np.float64), rng.random(6) < 0.5,
+            rng.integers(-9, 9, 5).astype(floats), rng.random(6) < 0.5,
         ]  # fmt: skip
         counters = np.full(5, 3).astype(self.counter)
         views = [_strided(array, step) for array, step in zip([*results, *inputs], self.strides, strict=True)]

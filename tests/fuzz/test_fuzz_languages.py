@@ -1,4 +1,4 @@
-"""Random kernels printed in C, OpenCL C and WGSL, against the device `python`."""
+"""Random kernels printed in C, OpenCL C, MSL and WGSL, against the device `python`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.project.tree import ROOT
 
 
 @pytest.mark.sweep("language")
-@pytest.mark.parametrize("language", ["wgsl", "c", "opencl-c"])
+@pytest.mark.parametrize("language", ["wgsl", "c", "opencl-c", "native-wgsl", "msl"])
 def test_random_kernels(language: str, tmp_path: Path, need_device: Callable[[str], str]) -> None:
     need_device(DEVICES[language])
     if language == "c" and c_compiler() is None:
@@ -30,4 +30,4 @@ def test_random_kernels(language: str, tmp_path: Path, need_device: Callable[[st
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
     same, refused, *_ = run.stdout.split("\n")[-2].split(" ")
     assert int(same) >= 2, run.stdout
-    assert language == "wgsl" or int(refused) == 0, run.stdout  # which has no f64
+    assert language in ("wgsl", "msl") or int(refused) == 0, run.stdout  # which have no f64

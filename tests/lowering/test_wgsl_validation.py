@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.explorer.browser import WEBGPU, launched
-from tests.lowering.wgsl_samples import wgsl_samples
+from tests.lowering.wgsl_samples import LIT, launched_samples, wgsl_samples
+from tests.project.tree import ROOT
 
 TOLD_BY_TINT = """async texts => {
     const adapter = await navigator.gpu.requestAdapter();
@@ -28,6 +29,9 @@ TOLD_BY_TINT = """async texts => {
 }"""
 """What is wrong with each text, "" for nothing: as a module, which knows of uniform control flow, and as a pipeline."""
 
+WIDE = re.compile(r"\b(?:[iuf]64|\d+l[iuf])\b")
+"""Types and numbers of 64 bits."""
+
 
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
@@ -42,8 +46,7 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 def test_no_types_of_64_bits():
     """WGSL itself has none; wgpu's native devices do, which is another target."""
-    wide = re.compile(r"\b(?:[iuf]64|\d+l[iuf])\b")
-    assert {name: wide.findall(text) for name, text in wgsl_samples().items() if wide.search(text)} == {}
+    assert {name: WIDE.findall(text) for name, text in wgsl_samples().items() if WIDE.search(text)} == {}
 
 
 def test_naga_takes_every_sample():
@@ -56,8 +59,24 @@ def test_naga_takes_every_sample():
             pytest.fail(f"{name}: {error}\n{text}")
 
 
-def test_tint_takes_every_sample(tab):
-    told = tab.evaluate(TOLD_BY_TINT, wgsl_samples())
+def test_every_lit_test_of_wgsl_is_a_sample():
+    """But for that of native devices, whose WGSL has types of 64 bits."""
+    named = {name for name, _ in LIT} | {"native-wgsl.py"}
+    files = {file.name for file in (ROOT / "lit_tests").rglob("*.py") if "wgsl" in file.read_text()}
+    assert files == named
+
+
+@pytest.mark.slow
+def test_naga_takes_what_is_launched():
+    device = pytest.importorskip("wgpu").gpu.request_adapter_sync().request_device_sync()
+    for name, text in launched_samples().items():
+        assert WIDE.search(text) is None, name
+        device.create_shader_module(code=text)
+
+
+@pytest.mark.parametrize("samples", [wgsl_samples, pytest.param(launched_samples, marks=pytest.mark.slow)])
+def test_tint_takes_every_sample(tab, samples):
+    told = tab.evaluate(TOLD_BY_TINT, samples())
     assert {name: said for name, said in told.items() if said} == {}
 
 
