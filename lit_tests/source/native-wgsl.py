@@ -1,5 +1,5 @@
 # RUN: %python %s | FileCheck %s
-"""WGSL for wgpu's native devices: words of 64 bits, floats of 64, and what naga gets wrong said otherwise."""
+"""WGSL for wgpu's native devices: words of 64 bits, read once, floats of 64, indices in 32 where these hold them."""
 
 import pykern as pk
 
@@ -30,8 +30,10 @@ print(
 # CHECK-NEXT: @group(0) @binding(1) var<storage, read_write> x: array<f64>;
 # CHECK-NEXT: @group(0) @binding(2) var<storage, read_write> codes: array<i32>;
 # CHECK-NEXT: @group(0) @binding(3) var<uniform> words: Words;
-# CHECK: let i = (i64(group_id.x) + words.first_x) * 256li + i64(local_id.x);
-# CHECK-NEXT: if (i < 64li) {
-# CHECK-NEXT: let value = x[u32(words.x_at + i)];
+# CHECK: let x_at = words.x_at;
+# CHECK: let first_x = words.first_x;
+# CHECK: let i = (i32(group_id.x) + i32(first_x)) * 256 + i32(local_id.x);
+# CHECK-NEXT: if (i < 64) {
+# CHECK-NEXT: let value = x[u32(i32(x_at) + i)];
 # CHECK-NEXT: select(value, 0.5lf, is_nan_f64(value) || !(value - exact_f64(value) == 0.0lf))
-# CHECK-SAME: + f64(bitcast<u32>(codes[u32(words.codes_at + i)]));
+# CHECK-SAME: + f64(bitcast<u32>(codes[u32(i32(codes_at) + i)]));

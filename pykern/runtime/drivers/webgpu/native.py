@@ -7,10 +7,13 @@ buffer that is mapped and of a thread of its own that asks; for short work that 
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
-from wgpu.backends.wgpu_native import ffi, lib
-from wgpu.backends.wgpu_native._api import libf
+_NATIVE: Any = importlib.import_module("wgpu.backends.wgpu_native")
+ffi, lib = _NATIVE.ffi, _NATIVE.lib
+libf: Any = importlib.import_module("wgpu.backends.wgpu_native._api").libf
+"""The library's functions; `libf` has those that raise what they are told to be wrong."""
 
 
 class Submissions:
