@@ -118,32 +118,6 @@ fn f32_of_i64(a: vec2<u32>) -> f32 {
     return bitcast<f32>(bitcast<u32>(f32_of_u64(abs64(a))) | (a.y & 0x80000000u));
 }
 
-// What is too small for f32 is rounded twice: to a bit that stands for all that is lost, then to nearest.
-fn f32_of_f64(a: vec2<u32>) -> f32 {
-    let sign = a.y & 0x80000000u;
-    let exponent = i32((a.y >> 20u) & 0x7ffu) - 896;
-    let digits = (a.y << 11u) | (a.x >> 21u) | u32((a.x & 0x1fffffu) != 0u);
-    if (exponent == 1151 && ((a.y << 12u) | a.x) != 0u) {
-        return bitcast<f32>(sign | 0x7fc00000u);
-    }
-    if (exponent >= 255) {
-        return bitcast<f32>(sign | 0x7f800000u);
-    }
-    var bits = 0x80000000u | digits;
-    var above = 0u;
-    if (exponent > 0) {
-        above = u32(exponent - 1) << 23u;
-    } else if (exponent > -31) {
-        let by = u32(1 - exponent);
-        bits = (bits >> by) | u32((bits << (32u - by)) != 0u);
-    } else {
-        return bitcast<f32>(sign);
-    }
-    let lost = bits & 0xffu;
-    let up = u32(lost > 0x80u || (lost == 0x80u && (bits & 0x100u) != 0u));
-    return bitcast<f32>(sign | (above + (bits >> 8u) + up));
-}
-
 fn u64_of_f32(x: f32) -> vec2<u32> {
     let bits = bitcast<u32>(x);
     let exponent = i32((bits >> 23u) & 0xffu) - 150;

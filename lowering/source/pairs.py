@@ -30,9 +30,6 @@ _SWAPPED, _OPPOSITE = (1, 2), (1, 3)
 """Of `<`, `<=`, `>` and `>=`: those that are `<` of the operands in the other order, and those that are the opposite of
 one."""
 
-_OF_FLOATS = ("bitcast", "truncf", "select")
-"""What is done with a float of 64 bits that is never computed with."""
-
 Operands = list[Expression]
 
 
@@ -52,9 +49,7 @@ class Pairs:
         """Raises `TargetError` for an op that has no form."""
         name = op.name.partition(".")[2]
         found = getattr(self, f"_{name}", None) or self._by_table(name)
-        if name not in _OF_FLOATS and any(
-            isinstance(v.type, ir.F64Type) for v in (*op.operands, *op.results)
-        ):
+        if any(isinstance(v.type, ir.F64Type) for v in (*op.operands, *op.results)):
             raise TargetError(
                 "WGSL has no type f64", span_of(op.location), hint="use a smaller type on this target"
             )
@@ -193,15 +188,6 @@ class Pairs:
         return self._result(op, self._call(function, number))
 
     _fptosi = _fptoui = _to_integer
-
-    def _bitcast(self, op: ir.Operation, x: Operands) -> Expression:
-        return self.of(x[0], self.kind_of(op.operands[0]))
-
-    def _truncf(self, op: ir.Operation, x: Operands) -> Expression:
-        """A float of 64 bits is read for its f32, as a number that Python gives."""
-        if not isinstance(op.results[0].type, ir.F32Type):
-            raise TargetError("WGSL rounds f64 to f32 alone", span_of(op.location), hint="use pk.f32 first")
-        return self._call("f32_of_f64", *x)
 
 
 def pair_of(number: int) -> Expression:

@@ -87,8 +87,6 @@ class Wgsl(Language):
         language = cls(words=options.words)
         if not options.f16:
             del language.types["f16"]
-        if options.words:
-            language.types["f64"] = PAIR  # a number of Python's, which is rounded at once
         return language
 
     def argument(self, told: Memory | Word) -> str:

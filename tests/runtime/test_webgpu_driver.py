@@ -128,10 +128,11 @@ def scaled(x, by):
 
 
 @WEBGPU
-def test_python_floats_on_a_device_without_floats_of_64_bits(device, monkeypatch):
+@pytest.mark.parametrize("options", ["words+i64+lavapipe", "words+lavapipe"])
+def test_python_floats_on_a_device_without_floats_of_64_bits(device, options, monkeypatch):
     """They come in 64 bits all the same."""
     opened = registry.opened(device)
-    narrow = replace(opened.info, target="source:wgsl+words+i64+lavapipe")
+    narrow = replace(opened.info, target=f"source:wgsl+{options}")
     monkeypatch.setattr(opened, "info", narrow)
     numbers = [2.5, -1 / 3, 1e-45, 1e300, -0.0, 3.4028235677973366e38, float("inf"), 1 + 2**-24]
     for number in numbers:
