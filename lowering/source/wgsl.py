@@ -142,12 +142,14 @@ class Wgsl(Language):
         """Alone, where an op behind it might be joined with it; one that may be contracted only where that takes back
         what it adds."""
         kind = op.results[0].type
-        if op.name == "arith.divf" or str(kind) == "f16":
+        if op.name == "arith.divf":
             return value
-        contracts = "contract" in str(op.attributes["fastmath"])
+        contracts = (
+            "contract" in str(op.attributes["fastmath"]) and str(kind) != "f16"
+        )  # which is always rounded
         if not (_may_cancel(op) if contracts else _is_joined(op)):
             return value
-        return call(self.helper("exact", kind), value)
+        return self.hidden(value, kind)
 
     def hidden(self, value: Expression, kind: ir.Type) -> Expression:
         if str(kind) == "f16":

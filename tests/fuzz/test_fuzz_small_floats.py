@@ -154,7 +154,9 @@ def kernel_of(text: str, file: str) -> Any:
     return pk.kernel(space["run"])
 
 
-@pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0"], indirect=True)
+@pytest.mark.parametrize(
+    "device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True
+)
 @pytest.mark.parametrize("seed", seeds(3))
 def test_each_operation_rounds(seed, device):
     rng = np.random.default_rng(seed)
@@ -207,7 +209,9 @@ def test_array_programs_round_each_operation(seed, dtype):
         same(found, value, "program")
 
 
-@pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0"], indirect=True)
+@pytest.mark.parametrize(
+    "device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True
+)
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
 def test_a_sum_is_rounded_before_it_is_multiplied(dtype, device):
     @pk.kernel
