@@ -9,7 +9,8 @@ from __future__ import annotations
 from pykern.runtime.emulator.arithmetic import PAIRS, kind_of
 from pykern.runtime.emulator.opcodes import opcode
 from pykern.runtime.emulator.operands import SHORT, Values, elements, integer, is_float, is_signed
-from pykern.runtime.emulator.ptx import BYTES, Instruction, UnknownPtx, rounded_up
+from pykern.runtime.emulator.ptx import BYTES, Instruction, UnknownPtx
+from pykern.runtime.emulator.races import ASYNC
 
 SPACES = ("global", "shared", "local", "param", "const")
 _ORDERS = "weak relaxed acquire release acq_rel cta gpu sys cluster volatile"
@@ -34,12 +35,7 @@ def parameter(t: Values, one: Instruction, operand: str) -> str:
         return t.offset(f'%"{name}"', int(offset or 0))
     if name not in _names(t):
         raise UnknownPtx(f"the operand {operand} of {one.name}")
-    at = 0
-    for known, nbytes in t.function.parameters:
-        if known == name:
-            break
-        at += rounded_up(nbytes, 8)
-    return t.offset(t.pointer(t.slot("parameters")), at + int(offset or 0))
+    return t.offset(t.pointer(t.slot("parameters")), t.parameter_offset(name) + int(offset or 0))
 
 
 def _names(t: Values) -> tuple[str, ...]:
@@ -125,9 +121,13 @@ def _wrapping(t: Values, name: str, held: str, old: str, limit: str) -> str:
     return t.value(f"select i1 {above}, {held} {limit}, {held} {t.value(f'sub {held} {old}, 1')}")
 
 
-@opcode("membar fence", f"gl sc proxy async {_ORDERS}")
+@opcode("membar fence", f"gl sc proxy async shared global mbarrier_init {_ORDERS}")
 def fence(t: Values, one: Instruction) -> None:
-    """Every thread sees what others have done before."""
+    """Every thread sees what others have done before; asynchronous operations do where a fence is for them."""
+    if "async" in one.modifiers and "global" not in one.modifiers:
+        counter = t.cell(t.slot("fences"), t.slot("thread"), 4)
+        more = t.value(f"add i32 {t.load('i32', counter)}, 1")
+        t.store("i32", t.value(f"urem i32 {more}, {ASYNC}"), counter)
 
 
 @opcode("cvta", "to global shared local const param")

@@ -1,7 +1,8 @@
 """Copies from global to shared memory while the thread goes on, `cp.async`, which are made at once.
 
 Comes in: an `Instruction`. Goes out: LLVM IR. Bytes that are not read are zeros in shared memory. As copies are done
-when they are asked for, there is nothing to wait for: a wait that is missing is not found.
+when they are asked for, there is nothing to wait for: a wait that is missing is not found. Copies of boxes of tensors
+are those of `tensor_copies`.
 """
 
 from __future__ import annotations
@@ -10,13 +11,19 @@ from pykern.runtime.emulator.accesses import host_address
 from pykern.runtime.emulator.opcodes import opcode
 from pykern.runtime.emulator.operands import Values
 from pykern.runtime.emulator.ptx import Instruction, UnknownPtx
+from pykern.runtime.emulator.tensor_copies import copy_bulk
+
+_BULK = "bulk tensor tile 1d 2d 3d 4d 5d shared::cluster mbarrier::complete_tx::bytes bulk_group read"
 
 
-@opcode("cp", "async ca cg shared global commit_group wait_group wait_all")
+@opcode("cp", f"async ca cg shared global commit_group wait_group wait_all {_BULK}")
 def copy(t: Values, one: Instruction) -> None:
     """`cp.async` with the size in bytes, and, where fewer are read, how many."""
     if "async" not in one.modifiers:
         raise UnknownPtx(f"the instruction {one.name}")
+    if "bulk" in one.modifiers:
+        copy_bulk(t, one)
+        return
     if {"commit_group", "wait_group", "wait_all"} & set(one.modifiers):
         return
     target, source, size, *read = one.operands

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ctypes
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pykern.runtime.emulator.api import MEMORY, EmulatedApi, Names, copy, fill, fill_rows, nothing, values_at
 from pykern.runtime.emulator.program import LoadedText, Program
 from pykern.runtime.emulator.ptx import rounded_up
+from pykern.runtime.emulator.tensor_maps import CHUNK, NBYTES, SIZES, SWIZZLES, NoMap, TensorMap
 
 VERSION = 12090
 SHARED = {75: 64, 80: 163, 86: 99, 89: 99, 90: 227, 100: 227, 120: 99}
@@ -31,14 +32,28 @@ class Result(enum.IntEnum):
     """CUresult."""
 
     CUDA_SUCCESS = 0
+    CUDA_ERROR_INVALID_VALUE = 1
     CUDA_ERROR_OUT_OF_MEMORY = 2
     CUDA_ERROR_LAUNCH_FAILED = 719
+    CUDA_ERROR_NOT_SUPPORTED = 801
+
+
+class EncodedMap:
+    """CUtensorMap."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = ctypes.create_string_buffer(data, NBYTES)
+
+    def getPtr(self) -> int:  # noqa: N802 - as the bindings call it
+        return ctypes.addressof(self._data)
 
 
 class Bindings(EmulatedApi):
     """In the place of the module. A device's number is its compute capability."""
 
     CUdevice_attribute = CUfunction_attribute = Names()
+    CUtensorMapDataType = CUtensorMapInterleave = CUtensorMapSwizzle = Names()
+    CUtensorMapL2promotion = CUtensorMapFloatOOBfill = Names()
     results, c_forms = Result, _C_FORMS
     no_room, failed = Result.CUDA_ERROR_OUT_OF_MEMORY, Result.CUDA_ERROR_LAUNCH_FAILED
 
@@ -79,6 +94,7 @@ class Bindings(EmulatedApi):
             ),
             "cuFuncSetAttribute": nothing,
             "cuLaunchKernel": self._launch,
+            "cuTensorMapEncodeTiled": _encode_map,
             "cuStreamCreateWithPriority": lambda flags, priority: next(self._numbers),
             "cuStreamDestroy": nothing,
             "cuStreamWaitEvent": nothing,
@@ -120,6 +136,35 @@ class Bindings(EmulatedApi):
 
     def _c_cuLaunchKernel(self, *arguments: Any) -> int:  # noqa: N802 - CUDA's name
         return self.launch_told(self._launch, *arguments)
+
+
+def _encode_map(
+    kind: str,
+    rank: int,
+    address: int,
+    lengths: Sequence[int],
+    strides: Sequence[int],
+    box: Sequence[int],
+    steps: Sequence[int],
+    interleave: str,
+    swizzle: str,
+    promotion: str,
+    fill: str,
+) -> EncodedMap | Result:
+    """cuTensorMapEncodeTiled; dimensions begin with the fastest one."""
+    size = SIZES[kind.removeprefix("CU_TENSOR_MAP_DATA_TYPE_")]
+    width = SWIZZLES[swizzle.removeprefix("CU_TENSOR_MAP_SWIZZLE_")]
+    plain = interleave.endswith("_NONE") and fill.endswith("_NONE") and all(step == 1 for step in steps)
+    if not plain or (width and 0 < box[0] * size < width and box[0] * size % CHUNK == 0):
+        return Result.CUDA_ERROR_NOT_SUPPORTED
+    made = TensorMap(int(address), size, width, *(tuple(map(int, each)) for each in (lengths, strides, box)))
+    try:
+        if rank != len(lengths):
+            raise NoMap
+        made.check()
+    except NoMap:
+        return Result.CUDA_ERROR_INVALID_VALUE
+    return EncodedMap(made.encoded())
 
 
 def _attribute(kind: str, device: int) -> int:

@@ -37,6 +37,16 @@ class DeviceMemory:
         """The address of the states."""
         return self._states.ctypes.data
 
+    @property
+    def bytes(self) -> np.ndarray:
+        """All of it, from `address` on."""
+        begin = self.address - self._bytes.ctypes.data
+        return self._bytes[begin : begin + self.nbytes]
+
+    @property
+    def state_bytes(self) -> np.ndarray:
+        return self._states[: self.nbytes]
+
     def allocate(self, nbytes: int, state: int = ALLOCATED) -> int:
         """Raises `NoRoom`."""
         begin = self._begin(nbytes)

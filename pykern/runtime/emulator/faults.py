@@ -23,7 +23,8 @@ class Faulty(Protocol):
 
 
 BOUNDS, MISALIGNED, READ_ONLY, UNWRITTEN, RACE, DIVERGED, ABSENT_LANE, TRAPPED, PARTIAL_WARP = range(1, 10)
-WITHOUT_ADDRESS = (DIVERGED, ABSENT_LANE, TRAPPED, PARTIAL_WARP)
+STUCK, UNFENCED, BAD_BARRIER, BAD_MAP, BAD_MATRIX, UNFINISHED = range(10, 16)
+WITHOUT_ADDRESS = (DIVERGED, ABSENT_LANE, TRAPPED, PARTIAL_WARP, STUCK, BAD_MAP, BAD_MATRIX, UNFINISHED)
 _TEXTS = {
     BOUNDS: "an access outside of memory",
     MISALIGNED: "an access at an address that its type must not have",
@@ -34,12 +35,20 @@ _TEXTS = {
     ABSENT_LANE: "a value is taken from a work-item that brings none",
     TRAPPED: "the kernel gave up",
     PARTIAL_WARP: "an operation of a whole subgroup, some of whose work-items have ended or never were",
+    STUCK: "work-items wait for what never comes",
+    UNFENCED: "an asynchronous access to shared memory that a work-item has written without a fence.proxy.async since",
+    BAD_BARRIER: "an mbarrier that was not initialised, or gets more arrivals than it counts",
+    BAD_MAP: "a copy by something that is no tensor map",
+    BAD_MATRIX: "a matrix of shared memory that is not described in the same way by a whole warpgroup",
+    UNFINISHED: "the group ends before its asynchronous copies have been waited for",
 }
 _CLASSES: dict[int, type[KernelError]] = {BOUNDS: OutOfBounds, RACE: DataRace}
 _HINTS = {
     UNWRITTEN: "write every element that is read, and put a barrier between",
     RACE: "put pk.barrier() between the two accesses, or make both atomic",
     DIVERGED: "let every work-item of a group reach the same barriers and subgroup operations",
+    STUCK: "look at the phases and the number of arrivals of the barriers that they wait at",
+    UNFENCED: "put fence.proxy.async behind the writes, before the barrier",
 }
 
 

@@ -10,7 +10,7 @@ import re
 import struct
 
 from pykern.runtime.emulator.emit import Emitter
-from pykern.runtime.emulator.ptx import BYTES, Function, Module, UnknownPtx
+from pykern.runtime.emulator.ptx import BYTES, Function, Module, UnknownPtx, rounded_up
 
 FLOATS = {"f32": "float", "f64": "double"}
 SHORT = ("f16", "bf16")
@@ -71,6 +71,9 @@ class Values(Emitter):
             return self.resized(self._special(operand, special), 64, width)
         if operand in self.module.symbols:
             return self.resized(self._symbol(operand), 64, width)
+        if self.function.is_kernel and operand in (name for name, _ in self.function.parameters):
+            address = self.value(f"add i64 {self.slot('parameters')}, {self.parameter_offset(operand)}")
+            return self.resized(address, 64, width)
         found = _HEX_FLOAT.fullmatch(operand)
         if found:
             return str(int(found[1], 16))
@@ -79,6 +82,15 @@ class Values(Emitter):
             number = int(found[2], 0) * (-1 if found[1] else 1)
             return str(number % (1 << width)) if width > 1 else str(number & 1)
         raise UnknownPtx(f"the operand {operand}")
+
+    def parameter_offset(self, name: str) -> int:
+        """Where one of the kernel's parameters begins."""
+        at = 0
+        for known, nbytes in self.function.parameters:
+            if known == name:
+                break
+            at += rounded_up(nbytes, 8)
+        return at
 
     def _special(self, operand: str, found: re.Match[str] | None) -> str:
         if found:

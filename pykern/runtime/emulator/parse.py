@@ -13,6 +13,7 @@ from pykern.runtime.emulator.ptx import (
     BYTES,
     LEAVING,
     NO_RESULT,
+    READ_TOO,
     Block,
     Function,
     Instruction,
@@ -165,9 +166,12 @@ class _Reader:
         if name.endswith(":"):  # a table: "$L_brx_0: .branchtargets $L1, $L2"
             function.targets[name[:-1]] = tuple(o.removeprefix(".branchtargets").strip() for o in operands)
             return
-        first = () if name.partition(".")[0] in NO_RESULT else operands[:1]
+        stem = name.partition(".")[0]
+        is_address = bool(operands) and operands[0].startswith("[")
+        first = () if stem in NO_RESULT or is_address else operands[:1]
         writes = tuple(r for o in first for r in function.registers_in(o))
-        read = [r for o in operands[len(first) :] for r in function.registers_in(o)]
+        kept = 0 if stem in READ_TOO else len(first)
+        read = [r for o in operands[kept:] for r in function.registers_in(o)]
         made = Instruction(
             name, operands, next(self._numbers), guard, negated, self._place,
             (*read, *([guard] if guard else [])), writes,

@@ -11,18 +11,28 @@ import ctypes
 import numpy as np
 
 from pykern.errors import DeviceError, KernelError
+from pykern.runtime.emulator.async_unit import AsyncUnit
 from pykern.runtime.emulator.device_memory import DeviceMemory
 from pykern.runtime.emulator.emit import splat
 from pykern.runtime.emulator.engine import engine, numbers
-from pykern.runtime.emulator.faults import DIVERGED, UNWRITTEN, Faulty
+from pykern.runtime.emulator.faults import DIVERGED, UNWRITTEN, Faulty, span_of
 from pykern.runtime.emulator.launches import GRID, Sizes, launch_error, launch_lock
 from pykern.runtime.emulator.memory_checks import ANY_STATE, BUT_PADDING, NOT_SHARED, READABLE, UNTOUCHED
 from pykern.runtime.emulator.parse import parsed
 from pykern.runtime.emulator.ptx import Module, UnknownPtx, rounded_up
 from pykern.runtime.emulator.races import CELL_BYTES
+from pykern.runtime.emulator.shared_accesses import LaunchWords, SharedAccesses
 from pykern.runtime.emulator.slots import SLOTS
+from pykern.runtime.emulator.tensor_cores import LANES
 from pykern.runtime.emulator.translate import translated
-from pykern.runtime.emulator.waits import LANES, words_brought
+from pykern.runtime.emulator.wait_kinds import BARRIERS, MOST_WORDS, OF_WARPGROUP, WARPS
+from pykern.runtime.emulator.waits import kind_of_wait
+from pykern.runtime.emulator.warpgroup_matrices import product_form
+from pykern.runtime.emulator.warpgroup_registers import UnorderedRegisters, check_products
+
+_MOST_ALIGNED = 64
+"""Bytes: parameters are aligned to no more."""
+_ASYNCHRONOUS = ("mbarrier", "wgmma")
 
 
 class LoadedText:
@@ -67,8 +77,11 @@ class Program:
         self.text, self.name = text, name
         try:
             made = translated(text.module, name, f"k{next(numbers)}_")
+            check_products(text.module.functions[name])
         except UnknownPtx as error:
             raise _unknown(error) from None
+        except UnorderedRegisters as error:
+            raise _unordered(name, error) from None
         with launch_lock:
             self.code, (self._address,) = engine().add(made.text, [made.kernel])
             self._grid = GRID(engine().grid)
@@ -76,15 +89,22 @@ class Program:
         self._exchanges = any(
             one.stem == "atom" and one.types == ("b32",) for one in text.module.instructions
         )
+        used = [one for block in text.module.functions[name].blocks for one in block.instructions]
+        self._is_asynchronous = any(one.stem in _ASYNCHRONOUS or "bulk" in one.modifiers for one in used)
+        self._names_barriers = any(
+            one.stem in ("bar", "barrier") and one.operands[:1] != ("0",) for one in used
+        )
         self._frame_bytes = made.frame_bytes
         self._waits = made.waits
-        self._kinds = np.array([0, *map(words_brought, made.waits)], np.uint8)
-        self._exchanged = int(self._kinds.max())
+        self._kinds = np.array([0, *map(kind_of_wait, made.waits)], np.uint8)
+        self._exchanged = int(self._kinds[self._kinds <= MOST_WORDS].max())
+        forms = [product_form(one) for one in made.waits if kind_of_wait(one) == OF_WARPGROUP]
+        self._product_words = max((form.words for form in forms), default=0)
 
     def launch(self, grid: Sizes, group: Sizes, dynamic_shared: int, parameters: bytes) -> None:
         """`parameters` are 8 bytes each, or a multiple of them. Raises `KernelError` for what was wrong."""
         threads = int(np.prod(group))
-        own = self.text.module.sizes
+        warps, own = -(-threads // LANES), self.text.module.sizes
         held: list[np.ndarray] = []
 
         def room(nbytes: int) -> int:
@@ -93,7 +113,10 @@ class Program:
 
         shared = own["shared"] + dynamic_shared
         states = self._shared_states(shared, dynamic_shared)
-        given = np.frombuffer(parameters + bytes(8), np.uint8)
+        # parameters of 64 bytes are aligned, too
+        held.append(np.zeros(len(parameters) + _MOST_ALIGNED + 8, np.uint8))
+        given = rounded_up(held[-1].ctypes.data, _MOST_ALIGNED)
+        ctypes.memmove(given, parameters, len(parameters))
         local = rounded_up(own["local"], 16)
         words = np.zeros(len(SLOTS), np.uint64)
         memory = self.text.memory
@@ -101,7 +124,8 @@ class Program:
             **{f"ntid.{axis}": n for axis, n in zip("xyz", group, strict=True)},
             **{f"nctaid.{axis}": n for axis, n in zip("xyz", grid, strict=True)},
             "threads": threads,
-            "parameters": given.ctypes.data,
+            "parameters": given,
+            "parameter_bytes": len(parameters),
             "constants": self.text.constants,
             "shared": room(shared),
             "shared_bytes": shared,
@@ -116,16 +140,36 @@ class Program:
             "frames": room(self._frame_bytes * threads),
             "frame_bytes": self._frame_bytes,
             "states": room(4 * threads),
-            "given": room(8 * LANES * self._exchanged),
-            "taken": room(8 * LANES * self._exchanged),
+            "all_given": room(8 * LANES * self._exchanged * warps),
+            "all_taken": room(8 * LANES * self._exchanged * warps),
+            "given_bytes": 8 * LANES * self._exchanged,
             "kinds": self._kinds.ctypes.data,
+            "places": room(8 * warps),
+            "barrier_numbers": room(8 * warps),
+            "barrier_counts": room(8 * warps),
+            "arrived": room(8 * BARRIERS),
+            "barriers": BARRIERS if self._names_barriers else 1,
+            "warpgroups": warps // WARPS if self._product_words else 0,
+            "products": room(4 * self._product_words * threads),
+            "product_bytes": 4 * self._product_words,
+            "fences": room(4 * threads),
         }
         for name, value in values.items():
             words[SLOTS[name]] = value
+        unit = self._unit(words, threads) if self._is_asynchronous else None
+        if unit is not None:
+            words[SLOTS["unit"]] = ctypes.cast(unit.function, ctypes.c_void_p).value or 0
+            words[SLOTS["request"]] = unit.request.ctypes.data
         with launch_lock:
             self._grid(words.ctypes.data, self._address)
         if words[SLOTS["fault"]]:
             raise self._error({name: int(words[number]) for name, number in SLOTS.items()})
+
+    def _unit(self, words: np.ndarray, threads: int) -> AsyncUnit:
+        named = LaunchWords(words)
+        brought = (ctypes.c_uint32 * (threads * self._product_words)).from_address(named["products"])
+        products = np.ctypeslib.as_array(brought).reshape(threads, self._product_words)
+        return AsyncUnit(named, SharedAccesses(named), self.text.memory, self._waits, products)
 
     def _shared_states(self, nbytes: int, dynamic: int) -> np.ndarray:
         states = np.full(nbytes + 16, NOT_SHARED, np.uint8)
@@ -141,9 +185,13 @@ class Program:
     def _memory(self, kind: int, one: Faulty, words: dict[str, int]) -> str:
         address, spaces = words["fault_address"], one.name.split(".")
         copied_from = "global" in spaces and address >= words["arena"]  # a copy has two addresses
-        if ("shared" in spaces and not copied_from) or kind == UNWRITTEN:
+        if (any(part.startswith("shared") for part in spaces) and not copied_from) or kind == UNWRITTEN:
             return f"at byte {address} of {words['shared_bytes']} of shared memory"
         return "" if "local" in spaces else self.text.memory.described(address)
+
+
+def _unordered(kernel: str, error: UnorderedRegisters) -> DeviceError:
+    return DeviceError(f"{kernel}: {error.one.name} uses {error.text}", span_of(error.one))
 
 
 def _unknown(error: UnknownPtx) -> DeviceError:

@@ -38,6 +38,10 @@ LEAVING = frozenset({"bra", "brx", "ret", "exit"})
 """Instructions that end a block of their function."""
 YIELDING = frozenset({"bar", "barrier", "shfl", "vote", "redux", "mma", "ldmatrix", "stmatrix"})
 """Instructions that a thread cannot finish alone: it waits there for its warp or its block."""
+_WAITING_FORMS = {"mbarrier": {"try_wait", "test_wait"}, "wgmma": {"mma_async"}}
+"""Modifiers of the forms that wait, of instructions that have others."""
+READ_TOO = frozenset({"wgmma"})
+"""Instructions that read their first operand and write it."""
 _WORD = re.compile(r"[%\w$.]+")
 
 
@@ -86,7 +90,9 @@ class Instruction:
 
     @property
     def waits(self) -> bool:
-        return self.stem in YIELDING
+        if self.stem in _WAITING_FORMS:
+            return not _WAITING_FORMS[self.stem].isdisjoint(self.modifiers)
+        return self.stem in YIELDING and "arrive" not in self.modifiers
 
 
 @dataclass

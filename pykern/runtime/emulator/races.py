@@ -1,7 +1,8 @@
 """LLVM IR that finds races in shared memory: accesses of two threads of a block with no barrier between them.
 
 Goes out: `write_races`. For each byte of shared memory there are the last write and the last read, as words: the epoch
-(barriers passed) in the upper half, then the thread plus one, and whether it was atomic. A read is kept with the thread
+(barriers passed) in the upper half, then how many fences for asynchronous operations the thread had made, the thread
+plus one, and whether it was atomic. A read is kept with the thread
 `MANY` where several have read in an epoch. A write races with a read or a write of another thread in the same epoch, a
 read with a write; atomic operations do not race with one another. A relaxed read races with plain writes before it, and
 is not kept. Barriers of a warp begin no epoch: what only they
@@ -15,6 +16,8 @@ from pykern.runtime.emulator.faults import RACE
 from pykern.runtime.emulator.memory_checks import ACCESSES, RELAXED, SIZES
 
 MANY = (1 << 16) - 1
+FENCES_AT, ASYNC = 17, (1 << 15) - 1
+"""Where a word has the fences that its thread had made, modulo `ASYNC`, which stands for an asynchronous write."""
 CELL_BYTES = 16
 """Of both words of a byte of memory."""
 
@@ -35,7 +38,9 @@ def write_races() -> tuple[list[str], dict[str, str]]:
 def _race(e: Emitter, nbytes: int) -> None:
     epoch = e.value(f"shl i64 {e.slot('epoch')}, 32")
     thread = e.value(f"add i64 {e.slot('thread')}, 1")
+    fences = e.resized(e.load("i32", e.cell(e.slot("fences"), e.slot("thread"), 4)), 32, 64)
     now = e.value(f"or i64 {epoch}, {e.value(f'shl i64 {thread}, 1')}")
+    now = e.value(f"or i64 {now}, {e.value(f'shl i64 {fences}, {FENCES_AT}')}")
     is_relaxed = e.value(f"icmp eq i64 %kind, {RELAXED}")
     is_plain = e.value(f"icmp eq i64 %kind, {ACCESSES.index('read')}")
     is_read = e.value(f"or i1 {is_plain}, {is_relaxed}")

@@ -1,16 +1,18 @@
 """LLVM IR of a launch: block after block, warp after warp, a thread at a time until it waits.
 
 Goes out: `write_scheduler`. Lanes that wait for their warp go on when every lane that has not ended stands at the same
-wait; the threads of a block go on when every warp stands at the same barrier. Lanes that stand at different waits, and
-warps at different barriers, are a fault: on a GPU they would wait for ever, or take what was never brought.
+wait. Lanes that poll, since they wait for a phase of an mbarrier, are asked again while the others of their warp
+stand. Lanes that stand at different waits are a fault: on a GPU they would wait for ever, or take what was never
+brought. Read next: `block_rounds`, the warps of a block.
 """
 
 from __future__ import annotations
 
+from pykern.runtime.emulator.block_rounds import POLLING, diverged, write_rounds
 from pykern.runtime.emulator.emit import Emitter
-from pykern.runtime.emulator.faults import ABSENT_LANE, DIVERGED, TRAPPED
-from pykern.runtime.emulator.memory_checks import UNTOUCHED, WRITTEN
-from pykern.runtime.emulator.waits import LANES
+from pykern.runtime.emulator.faults import ABSENT_LANE, TRAPPED
+from pykern.runtime.emulator.tensor_cores import LANES
+from pykern.runtime.emulator.wait_kinds import MOST_WORDS, OF_BLOCK, POLL
 
 
 def write_scheduler() -> tuple[list[str], dict[str, str]]:
@@ -54,54 +56,29 @@ def _block(e: Emitter) -> None:
     write_rounds(e, "pk_warp", LANES)
 
 
-def write_rounds(e: Emitter, run: str, lanes: int) -> None:
-    """The rest of a function that runs a block: `run` takes a warp of so many lanes to its next barrier."""
-    threads, size = e.slot("threads"), e.slot("shared_bytes")
-    state = e.pointer(e.slot("shared_state"))
-    with e.loop(size) as byte:  # what was written there was another block's
-        place = e.offset(state, byte)
-        old = e.load("i8", place)
-        written = e.value(f"icmp eq i8 {old}, {WRITTEN}")
-        e.store("i8", e.value(f"select i1 {written}, i8 {UNTOUCHED}, i8 {old}"), place)
-    warps = e.value(f"udiv i64 {e.value(f'add i64 {threads}, {lanes - 1}')}, {lanes}")
-    waiting = e.local("i64")
-    again, behind = e.label("again"), e.label("behind")
-    e.jump(again)
-    e.begin(again)
-    e.set_slot("epoch", e.value(f"add i64 {e.slot('epoch')}, 1"))
-    e.store("i64", "0", waiting)
-    with e.loop(warps) as warp:
-        at = e.call("i64", run, ("ptr", "%launch"), ("ptr", "%kernel"), ("i64", warp))
-        others = e.load("i64", waiting)
-        different = e.value(f"icmp ne i64 {at}, {others}")
-        both = e.value(f"and i1 {e.value(f'icmp ne i64 {at}, 0')}, {e.value(f'icmp ne i64 {others}, 0')}")
-        _diverged(e, e.value(f"and i1 {different}, {both}"), at)
-        e.store("i64", e.value(f"call i64 @llvm.umax.i64(i64 {at}, i64 {others})"), waiting)
-    e.declared["llvm.umax.i64"] = "declare i64 @llvm.umax.i64(i64, i64)"
-    more = e.value(f"icmp ne i64 {e.load('i64', waiting)}, 0")
-    fine = e.value(f"icmp eq i64 {e.slot('fault')}, 0")
-    e.branch(e.value(f"and i1 {more}, {fine}"), again, behind)
-    e.begin(behind)
-    e.do("ret void")
-
-
-def _diverged(e: Emitter, condition: str, at: str) -> None:
-    with e.when(condition):
-        e.fault(DIVERGED, "0", e.value(f"sub i64 {at}, 1"))
-
-
 def _warp(e: Emitter) -> None:
-    """Runs a warp to its next barrier, whose number it gives; 0 when all of its lanes have ended."""
+    """Runs a warp to its next wait for others, whose number it gives; 0 when all of its lanes have ended, `POLLING`
+    when some lanes ask again later."""
     e.lines.append("define i64 @pk_warp(ptr %launch, ptr %kernel, i64 %warp) {")
     again, stop, exchange = e.label("again"), e.label("stop"), e.label("exchange")
+    own = e.value(f"mul i64 %warp, {e.slot('given_bytes')}")
+    for area in ("given", "taken"):
+        e.set_slot(area, e.value(f"add i64 {e.slot(f'all_{area}')}, {own}"))
     e.jump(again)
     e.begin(again)
     at = e.call("i64", "pk_lanes", ("ptr", "%launch"), ("ptr", "%kernel"), ("i64", "%warp"))
-    ended = e.value(f"icmp eq i64 {at}, 0")
+    ended = e.value(f"icmp sle i64 {at}, 0")
     wrong = e.value(f"icmp ne i64 {e.slot('fault')}, 0")
+    out = e.label("waits")
+    e.branch(e.value(f"or i1 {ended}, {wrong}"), stop, out)
+    e.begin(out)
     words = e.load("i8", e.cell(e.slot("kinds"), at, 1))
-    of_block = e.value(f"icmp eq i8 {words}, 0")
-    e.branch(e.value(f"or i1 {e.value(f'or i1 {ended}, {wrong}')}, {of_block}"), stop, exchange)
+    alone = e.value(f"icmp ule i8 {words}, {MOST_WORDS}")
+    e.branch(
+        e.value(f"and i1 {alone}, {e.value(f'icmp ne i8 {words}, {OF_BLOCK}')}"),
+        exchange,
+        stop,
+    )
     e.begin(exchange)
     with e.loop(e.value(f"mul i64 {e.resized(words, 8, 64)}, {LANES}")) as word:
         e.store("i64", e.load("i64", e.cell(e.slot("given"), word)), e.cell(e.slot("taken"), word))
@@ -111,35 +88,68 @@ def _warp(e: Emitter) -> None:
 
 
 def _lanes(e: Emitter) -> None:
-    """Runs each lane of a warp to its next wait, whose number it gives; 0 when all have ended."""
+    """Runs the lanes of a warp that may go on, each to its next wait: those that poll where some do, else all. Gives
+    the number of the wait that all have come to; 0 when all have ended, `POLLING` when some poll."""
     e.lines.append("define i64 @pk_lanes(ptr %launch, ptr %kernel, i64 %warp) {")
     first, threads = e.value(f"mul i64 %warp, {LANES}"), e.slot("threads")
-    common, present = e.local("i64"), e.local("i64")
-    e.store("i64", "0", common)
-    e.store("i64", "0", present)
+    common, present, polling = (e.local("i64") for _ in range(3))
+    for place in (common, present, polling):
+        e.store("i64", "0", place)
     left = e.value(f"sub i64 {threads}, {first}")
     full = e.value(f"icmp ugt i64 {left}, {LANES}")
-    with e.loop(e.value(f"select i1 {full}, i64 {LANES}, i64 {left}")) as lane:
+    count = e.value(f"select i1 {full}, i64 {LANES}, i64 {left}")
+    with e.loop(count) as lane:
+        state = e.load("i32", _state_cell(e, e.value(f"add i64 {first}, {lane}")))
+        bit = e.value(f"zext i1 {_polls(e, state)} to i64")
+        e.store("i64", e.value(f"or i64 {e.load('i64', polling)}, {bit}"), polling)
+    nobody = e.value(f"icmp eq i64 {e.load('i64', polling)}, 0")
+    e.store("i64", "0", polling)
+    with e.loop(count) as lane:
         thread = e.value(f"add i64 {first}, {lane}")
-        state_cell = e.cell(e.slot("states"), thread, 4)
+        state_cell = _state_cell(e, thread)
         state = e.load("i32", state_cell)
         fine = e.value(f"icmp eq i64 {e.slot('fault')}, 0")
-        with e.when(e.value(f"and i1 {e.value(f'icmp sge i32 {state}, 0')}, {fine}")):
+        runs = e.value(f"and i1 {e.value(f'icmp sge i32 {state}, 0')}, {fine}")
+        with e.when(e.value(f"and i1 {runs}, {e.value(f'or i1 {nobody}, {_polls(e, state)}')}")):
             _place_thread(e, thread, lane)
             frame = e.cell(e.slot("frames"), e.value(f"mul i64 {thread}, {e.slot('frame_bytes')}"), 1)
             at = e.value(f"call i32 %kernel(ptr %launch, ptr {frame}, i32 {state})")
             ended = e.value(f"icmp eq i32 {at}, 0")
-            e.store("i32", e.value(f"select i1 {ended}, i32 -1, i32 {at}"), state_cell)
-            with e.when(e.value(f"xor i1 {ended}, true")):
-                wide, others = e.value(f"zext i32 {at} to i64"), e.load("i64", common)
-                different = e.value(f"icmp ne i64 {wide}, {others}")
-                known = e.value(f"icmp ne i64 {others}, 0")
-                _diverged(e, e.value(f"and i1 {different}, {known}"), wide)
-                e.store("i64", wide, common)
-                bit = e.value(f"shl i64 1, {lane}")
-                e.store("i64", e.value(f"or i64 {e.load('i64', present)}, {bit}"), present)
+            now = e.value(f"select i1 {ended}, i32 -1, i32 {at}")
+            e.store("i32", now, state_cell)
+            same = e.value(f"and i1 {e.value(f'icmp eq i32 {state}, {now}')}, {_polls(e, now)}")
+            with e.when(e.value(f"xor i1 {same}, true")):
+                e.set_slot("progress", 1)
+        now = e.load("i32", state_cell)
+        polls = _polls(e, now)
+        e.store(
+            "i64", e.value(f"or i64 {e.load('i64', polling)}, {e.value(f'zext i1 {polls} to i64')}"), polling
+        )
+        stands = e.value(f"and i1 {e.value(f'icmp sgt i32 {now}, 0')}, {e.value(f'xor i1 {polls}, true')}")
+        with e.when(stands):
+            wide, others = e.value(f"zext i32 {now} to i64"), e.load("i64", common)
+            different = e.value(f"icmp ne i64 {wide}, {others}")
+            known = e.value(f"icmp ne i64 {others}, 0")
+            diverged(e, e.value(f"and i1 {different}, {known}"), wide)
+            e.store("i64", wide, common)
+            bit = e.value(f"shl i64 1, {lane}")
+            e.store("i64", e.value(f"or i64 {e.load('i64', present)}, {bit}"), present)
     e.set_slot("present", e.load("i64", present))
-    e.do(f"ret i64 {e.load('i64', common)}")
+    some = e.value(f"icmp ne i64 {e.load('i64', polling)}, 0")
+    at = e.load("i64", common)
+    e.do(f"ret i64 {e.value(f'select i1 {some}, i64 {POLLING}, i64 {at}')}")
+
+
+def _state_cell(e: Emitter, thread: str) -> str:
+    return e.cell(e.slot("states"), thread, 4)
+
+
+def _polls(e: Emitter, state: str) -> str:
+    """Whether a thread stands where it asks again."""
+    at = e.value(f"call i32 @llvm.smax.i32(i32 {state}, i32 0)")
+    e.declared["llvm.smax.i32"] = "declare i32 @llvm.smax.i32(i32, i32)"
+    kind = e.load("i8", e.cell(e.slot("kinds"), e.value(f"zext i32 {at} to i64"), 1))
+    return e.value(f"and i1 {e.value(f'icmp sgt i32 {state}, 0')}, {e.value(f'icmp eq i8 {kind}, {POLL}')}")
 
 
 def _place_thread(e: Emitter, thread: str, lane: str) -> None:

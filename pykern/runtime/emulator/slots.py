@@ -13,7 +13,8 @@ _NAMES = (
     "block",  # its number in the grid
     "epoch",  # barriers that the block has passed
     "threads",  # of a block
-    "parameters",  # address of the kernel's parameters, 8 bytes each
+    "parameters",  # address of the kernel's parameters, each a multiple of 8 bytes
+    "parameter_bytes",
     "constants",  # address of the module's own memory
     "shared",  # address of a block's shared memory
     "shared_bytes",
@@ -29,10 +30,27 @@ _NAMES = (
     "frames",  # where registers are while threads wait
     "frame_bytes",
     "states",  # the wait of each thread: 0 at the begin, -1 at the end
-    "given",  # what each lane brings to an exchange
+    "given",  # what each lane of the warp brings to an exchange
     "taken",  # the same, once all have
+    "all_given",  # that of a block's first warp, and the bytes of each
+    "all_taken",
+    "given_bytes",
     "present",  # lanes that take part in the exchange, a bit each
-    "kinds",  # a byte for each wait: 0 of a block, otherwise of a warp, and the words that each lane brings
+    "kinds",  # a byte for each wait: see `wait_kinds`
+    "places",  # where each warp of the block stands: a wait, 0 while it runs, -1 at the end
+    "barrier_numbers",  # of the barrier that each warp stands at
+    "barrier_counts",  # threads that it waits for; 0: all of the block
+    "arrived",  # for each barrier, threads that have come without waiting
+    "barriers",  # numbers of barriers that there are
+    "progress",  # whether anything has happened since it was last asked
+    "warpgroups",  # of the block, where there are operations of whole ones
+    "products",  # what each thread brings to an operation of its warpgroup, and takes from it
+    "product_bytes",
+    "fences",  # for each thread, how often it has made its writes visible to asynchronous operations
+    "unit",  # the function of asynchronous operations: see `async_unit`
+    "request",  # address of the words that one is asked for with
+    "pending",  # copies that are under way
+    "last_request",  # the instruction that has asked for one
     "template",  # address of what a wave's memory begins with
     "template_bytes",
     *(f"group_at.{axis}" for axis in _AXES),  # the byte of a wave's memory where the group's number goes

@@ -14,18 +14,24 @@ from pykern.runtime.emulator import (
     accesses,
     arithmetic,
     async_copies,
+    barriers,
     conversions,
     functions,
     integers,
+    mbarriers,
     moves,
     waits,
+    warpgroup_products,
 )
 from pykern.runtime.emulator.liveness import live_after_waits
 from pykern.runtime.emulator.opcodes import rule_of
 from pykern.runtime.emulator.operands import Values
 from pykern.runtime.emulator.ptx import LEAVING, Function, Instruction, Module, UnknownPtx
 
-RULES = (accesses, arithmetic, async_copies, conversions, functions, integers, moves)
+RULES = (
+    accesses, arithmetic, async_copies, barriers, conversions, functions, integers, mbarriers, moves,
+    warpgroup_products,
+)  # fmt: skip
 """Modules that register rules."""
 
 

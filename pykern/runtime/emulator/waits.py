@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pykern.runtime.emulator import matrix_moves
+from pykern.runtime.emulator import barriers, matrix_moves, mbarriers, warpgroup_products
 from pykern.runtime.emulator.faults import PARTIAL_WARP
 from pykern.runtime.emulator.operands import Values, integer
 from pykern.runtime.emulator.ptx import Instruction, UnknownPtx
 from pykern.runtime.emulator.tensor_cores import LANES, bring_matrices, product_of, take_product
+from pykern.runtime.emulator.wait_kinds import OF_BLOCK, OF_WARPGROUP, POLL
 
 WARP_BARRIER = "bar.warp.sync"
 _Rule = Callable[[Values, Instruction], None]
@@ -42,17 +43,25 @@ _VOTES = ("all", "any", "uni", "ballot")
 _REDUCTIONS = ("add", "and", "or", "xor", "min", "max")
 
 
-def words_brought(one: Instruction) -> int:
-    """How many words of 8 bytes each lane brings to its warp; 0 where the threads of a block wait for one another."""
+def kind_of_wait(one: Instruction) -> int:
+    """See `wait_kinds`: for an exchange of a warp, how many words of 8 bytes each lane brings."""
     if one.stem in _OF_WHOLE_WARPS:
         return _OF_WHOLE_WARPS[one.stem].words(one)
-    return int(one.stem not in ("bar", "barrier") or one.name == WARP_BARRIER)
+    if one.stem in ("bar", "barrier") and one.name != WARP_BARRIER:
+        return OF_BLOCK
+    return {"mbarrier": POLL, "wgmma": OF_WARPGROUP}.get(one.stem, 1)
 
 
 def bring(t: Values, one: Instruction) -> None:
     """Store the lane's value where its warp finds it."""
     if one.stem in ("bar", "barrier"):
-        _check_barrier(one)
+        if one.name != WARP_BARRIER:
+            barriers.stand_at(t, one)
+        return
+    if one.stem == "mbarrier":
+        return
+    if one.stem == "wgmma":
+        warpgroup_products.bring(t, one)
         return
     if one.stem in _OF_WHOLE_WARPS:
         _OF_WHOLE_WARPS[one.stem].bring(t, one)
@@ -72,14 +81,6 @@ def bring(t: Values, one: Instruction) -> None:
     t.store("i64", value, t.cell(t.slot("given"), t.slot("lane")))
 
 
-def _check_barrier(one: Instruction) -> None:
-    """A barrier of the whole block, or of one warp: others would need their own count."""
-    if one.name == WARP_BARRIER:
-        return
-    if one.name not in ("bar.sync", "barrier.sync", "barrier.sync.aligned") or one.operands != ("0",):
-        raise UnknownPtx(f"the instruction {one.name} {', '.join(one.operands)}")
-
-
 def take(t: Values, one: Instruction) -> None:
     """Make the result of what all have brought."""
     if one.stem == "shfl":
@@ -88,6 +89,10 @@ def take(t: Values, one: Instruction) -> None:
         _vote(t, one)
     elif one.stem == "redux":
         _reduce(t, one)
+    elif one.stem == "mbarrier":
+        mbarriers.test(t, one)
+    elif one.stem == "wgmma":
+        warpgroup_products.take(t, one)
     elif one.stem in _OF_WHOLE_WARPS:
         with t.when(t.value(f"icmp ne i64 {t.slot('present')}, {2**LANES - 1}")):
             t.fault(PARTIAL_WARP, "0", str(one.number))

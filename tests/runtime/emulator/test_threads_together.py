@@ -195,7 +195,9 @@ def test_tables_of_jumps():
     [
         "foo.b32 {0}, {1};",
         "add.strange.s32 {0}, {1}, {1};",
-        "bar.arrive 1, 64;",
+        "barrier.cluster.arrive;",
+        "mbarrier.complete_tx.shared.b64 [{1}], 16;",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {{{0}, {0}}}, {1}, {1}, 1, 1, 1, 0, 0;",
         "shfl.up.b32 {0}, {1}, 1, 0;",
     ],
 )

@@ -147,6 +147,13 @@ class WaveProgram:
             "locals": room(local * threads),
             "frames": room(self.code.wave_bytes * waves, 64),
             "frame_bytes": self.code.wave_bytes,
+            "kinds": room(len(self.text.module.instructions) + 2),
+            "places": room(WORD * waves),
+            "barrier_numbers": room(WORD * waves),
+            "barrier_counts": room(WORD * waves),
+            "arrived": room(WORD),
+            "barriers": 1,
+            "fences": room(WORD * threads),
         }
         for name, value in values.items():
             words[SLOTS[name]] = value
