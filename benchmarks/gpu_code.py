@@ -26,10 +26,11 @@ from typing import Any
 
 import device_kernels
 import gpu_code_kernels as own
+import numpy as np
 
 import pykern as pk
 from pykern.lowering.nvvm.disassembly import disassembled
-from pykern.lowering.nvvm.ptxas import ptxas
+from pykern.lowering.nvvm.ptxas import assemble, ptxas
 
 SOURCE = Path(__file__).parent / "peers" / "kernels.cu"
 MARK = re.compile(r"(?:#|//) loop: (\w+)")
@@ -38,6 +39,8 @@ TARGET = re.compile(r"`\(\.?(L_x_\d+)\)")
 PLACE = re.compile(r"^\s*\.loc\s+(\d+) (\d+)")
 FILE = re.compile(r'(?m)^\s*\.file\s+(\d+) "([^"]*)"')
 OPCODE = re.compile(r"^\s*(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
+SHAPES = {"1688": (16, 8, 8), "16816": (16, 8, 16), "16832": (16, 8, 32)}
+"""Rows, columns and terms of instructions of tensor cores."""
 WIDTHS = {".64": 2, ".128": 4}
 
 
@@ -69,16 +72,19 @@ class Code:
     instructions: tuple[Instruction, ...]
     labels: dict[str, int]
 
-    def loops(self) -> Iterator[tuple[Instruction, ...]]:
-        """The innermost loops: from a label to a jump back to it, with no other such jump inside."""
+    def cycles(self) -> list[tuple[int, int]]:
+        """Where all loops begin and end, also those that have others inside."""
         found = [
             (self.labels[one.jumps], end)
             for end, one in enumerate(self.instructions)
             if one.jumps and self.labels.get(one.jumps, math.inf) <= end
         ]
+        return [(start, end) for start, end in found if start != end]  # not behind the end of a kernel
+
+    def loops(self) -> Iterator[tuple[Instruction, ...]]:
+        """The innermost loops: from a label to a jump back to it, with no other such jump inside."""
+        found = self.cycles()
         for start, end in found:
-            if start == end:  # behind the end of a kernel
-                continue
             if not any(start <= s and e <= end and (s, e) != (start, end) for s, e in found):
                 yield self.instructions[start : end + 1]
 
@@ -211,7 +217,13 @@ def main() -> None:
         "--show", action="store_true", help="print the instructions of loops, or of whole kernels"
     )
     parser.add_argument("--json", metavar="FILE", help="write the results here too")
+    parser.add_argument(
+        "--tensor-cores", action="store_true", help="multiply-adds an instruction of products and attention"
+    )
     options = parser.parse_args()
+    if options.tensor_cores:
+        tensor_cores(options.chip, options.options, options.only)
+        return
     peers = {fastmath: compiled_peers(options.chip, fastmath) for fastmath in (False, True)}
     peer_marks = marked(SOURCE)
     found = []
@@ -239,6 +251,38 @@ def main() -> None:
     if options.json:
         told = {"chip": options.chip, "date": date.today().isoformat(), "ptxas": ptxas_version()}
         Path(options.json).write_text(json.dumps(told | {"rows": found}, indent=1) + "\n")
+
+
+def tensor_cores(chip: str, options: str, only: str) -> None:
+    """What each instruction of a main loop does for its subgroup, and what the kernel takes."""
+    print(f"{'':28}{'multiply-adds':>14}{'instructions':>13}{'registers':>10}{'spilled':>8}")
+    n, f = 2048, np.float16
+    a, heads = np.zeros((n, n), f), np.zeros((16, n, 128), f)
+    for name, kernel, args, ndrange in (
+        ("product", device_kernels.tile_product, (np.zeros((n, n), np.float32), a, a), (n, n)),
+        ("attention, causal", device_kernels.tile_attention, (heads, heads, heads, heads, 0.125), (16, n)),
+    ):
+        if only not in name:
+            continue
+        lowered = kernel.lower(*args, ndrange=ndrange, target=f"nvvm:{chip}{options}")
+        made = assemble(lowered.as_text("ptx"), chip)
+        code = code_of(made.binary, _only(made.binary), "")
+        loops = [code.instructions[start : end + 1] for start, end in code.cycles()]  # who waits loops inside
+        each, loop = max(
+            ((sum(multiply_adds(one.opcode) for one in loop) / len(loop), loop) for loop in loops),
+            key=lambda found: found[0],
+        )
+        spilled = made.spill_stores + made.spill_loads
+        print(f"{name:28}{each:14.0f}{len(loop):13}{made.registers:10}{spilled:8}")
+
+
+def multiply_adds(opcode: str) -> float:
+    """Of a subgroup, by an instruction of tensor cores; those of four subgroups together are shared by them."""
+    name, _, rest = opcode.partition(".")
+    if name == "HGMMA":
+        return math.prod(map(int, rest.partition(".")[0].split("x"))) / 4
+    shape = SHAPES.get(rest.partition(".")[0]) if name in ("HMMA", "IMMA") else None
+    return math.prod(shape) if shape else 0
 
 
 def ptxas_version() -> str:

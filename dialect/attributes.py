@@ -38,6 +38,7 @@ from pykern.dialect.attribute_places import (
     FUNCTION_BODY,
     LOOP,
     ROW,
+    SHARED,
     STRUCTURED,
     TAPE_ACCESS,
     Place,
@@ -184,9 +185,13 @@ UNSHIFTED = _declared("unshifted", mark, FUNCTION, "The scores go into exp witho
 REPORT = _declared("report", mark, (FUNCTION, ARGUMENT),
     "The last argument, or this one, is the address of the report.")
 ARGUMENTS = _declared("arguments", array_of(ir.StringAttr, "an array of strings"), FUNCTION,
-    'For each argument of a flat kernel "memory" or "word".')
+    'For each argument of a flat kernel "memory", "word" or what a tensor map says of an array.')
 SHARED_BYTES = _declared("shared_bytes", integer(0), FUNCTION,
     "The static shared memory of a lowered kernel.")
+AT_LAUNCH = _declared("at_launch", mark, SHARED,
+    "Launches bring this shared memory, which begins at a multiple of 1024 bytes.")
+LAUNCH_SHARED = _declared("launch_shared", integer(0), FUNCTION,
+    "The bytes of shared memory that launches of a lowered kernel bring.")
 RANGE = _declared("range", lengths(None, 2, ordered=True), ANY,
     "The least and the greatest value of the result.")
 # fmt: on

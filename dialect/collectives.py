@@ -130,5 +130,10 @@ COLLECTIVES = frozenset(
         SubgroupShuffleOp, SubgroupBroadcastOp,
     )
 )  # fmt: skip
-CONVERGENT = COLLECTIVES | {"kern.barrier", "kern.multiply_matrices", "kern.load_matrices"}
+CONVERGENT = COLLECTIVES | {
+    "kern.barrier",
+    "kern.multiply_matrices",
+    "kern.load_matrices",
+    "kern.multiply_panels",
+}
 """Ops at which the work-items of a group wait for each other."""

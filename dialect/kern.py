@@ -11,3 +11,4 @@ from pykern.dialect.matrices import *  # noqa: F403
 from pykern.dialect.memory import *  # noqa: F403
 from pykern.dialect.reports import *  # noqa: F403
 from pykern.dialect.tape import *  # noqa: F403
+from pykern.dialect.warpgroups import *  # noqa: F403

@@ -54,6 +54,11 @@ def matrix_unit(target: Target) -> str:
     return nvvm.options_of(target)[0].matrix_unit if target.family == "nvvm" else ""
 
 
+def warpgroup_unit(target: Target) -> str:
+    """The instruction that four subgroups multiply matrices with on a target; empty where there is none."""
+    return nvvm.options_of(target)[0].warpgroup_unit if target.family == "nvvm" else ""
+
+
 def has_doubles(target: Target) -> bool:
     """Whether kernels for a target may compute with floats of 64 bits; else these are numbers of a launch alone."""
     if target.family != "source":

@@ -217,7 +217,10 @@ class _Flattener:
         total = [ir.ShapedType.get_dynamic_size()] if op.operands else [count]
         flat_kind = ir.MemRefType.get(total, stored, memory_space=kind.memory_space)
         with ir.InsertionPoint(op), op.location:
-            made = ir.Operation.create(op.name, results=[flat_kind], operands=list(op.operands)).result
+            kept = {kern.AT_LAUNCH: op.attributes[kern.AT_LAUNCH]} if kern.AT_LAUNCH in op.attributes else {}
+            made = ir.Operation.create(
+                op.name, results=[flat_kind], operands=list(op.operands), attributes=kept
+            ).result
             if op.operands:
                 size = index_constant(max(1, stored.width // shared // 8))
                 lengths = [arith.DivUIOp(op.operands[0], size).result]
@@ -234,8 +237,10 @@ class _Flattener:
                 assert dim is not None, "lengths are asked for by number"
                 replace(op, [flat.lengths[dim]])
                 continue
-            if op.name == ADDRESS and flat.offset is None:
-                op.operands[0] = flat.memory
+            if op.name in _TAKEN_WHOLE and flat.offset is None:
+                for number, operand in enumerate(op.operands):
+                    if operand == old:
+                        op.operands[number] = flat.memory
                 continue
             if op.name not in _ACCESSES:
                 raise TargetError(f"`{op.name}` has no form on this device", span_of(op.location))
@@ -398,6 +403,16 @@ def _with_operands(op: ir.Operation, operands: list[ir.Value]) -> list[ir.Value]
     return list(ir.Operation.create(op.name, results=kinds, operands=operands, attributes=attributes).results)
 
 
+_TAKEN_WHOLE = {
+    ADDRESS,
+    "kern.tensor_map",
+    "kern.begin_phases",
+    "kern.expect_bytes",
+    "kern.copy_box",
+    "kern.wait_phase",
+    "kern.multiply_panels",
+}
+"""Ops on the begin of memory, or on places in memory of one dimension."""
 _ACCESSES: dict[str, Callable[[ir.Operation, _Flat], None]] = {
     "memref.load": _load,
     "memref.store": _store,

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.gpu.grid import Grid
@@ -80,7 +81,7 @@ class CheckLimits(Pass):
 def _beyond(kernel: ir.Operation, buffers: str, most: int) -> tuple[ir.Operation, int] | None:
     """The first buffer with which those of a kind take more than `most` bytes, and how many they take."""
     used = 0
-    for op in named(kernel, buffers):
+    for op in _own(kernel, buffers):
         used += buffer_bytes(ir.MemRefType(op.result.type))
         if used > most:
             return op, used
@@ -97,7 +98,18 @@ def buffer_bytes(kind: ir.MemRefType) -> int:
 
 def shared_bytes(kernel: ir.Operation) -> int:
     """Static shared memory of a group, in bytes."""
-    return sum(buffer_bytes(ir.MemRefType(op.result.type)) for op in named(kernel, "kern.shared"))
+    return sum(buffer_bytes(ir.MemRefType(op.result.type)) for op in _own(kernel, "kern.shared"))
+
+
+def launch_shared_bytes(kernel: ir.Operation) -> int:
+    """Shared memory that a launch of a program's kernel brings, in bytes."""
+    brought = (op for op in named(kernel, "kern.shared") if kern.AT_LAUNCH in op.attributes)
+    return sum(buffer_bytes(ir.MemRefType(op.result.type)) for op in brought)
+
+
+def _own(kernel: ir.Operation, buffers: str) -> list[ir.Operation]:
+    """Buffers whose memory comes with the code."""
+    return [op for op in named(kernel, buffers) if kern.AT_LAUNCH not in op.attributes]
 
 
 def bytes_left(used: int, arrays: int) -> int:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith, llvm
 
+from pykern.data.tensor_form import TensorForm
 from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
+from pykern.lowering.gpu import warpgroup_memory
 from pykern.lowering.gpu.flat_memory import ADDRESS, from_memory, to_memory
-from pykern.lowering.gpu.limits import shared_bytes
+from pykern.lowering.gpu.limits import launch_shared_bytes, shared_bytes
 from pykern.lowering.gpu.matrix_memory import copy_async, load_matrices
 from pykern.lowering.llvm.atomics import RMW_OF_FLOATS, RMW_OF_INTEGERS
 from pykern.passes import kernels
@@ -24,7 +27,9 @@ GLOBAL, SHARED = 1, 3
 BUFFER_ALIGNMENT = 16
 """Bytes: the widest access of one work-item."""
 DYNAMIC_SHARED = "kern_dynamic_shared"
-_READS = ("memref.load", "kern.copy_async")
+BROUGHT_ALIGNMENT = 1024
+"""Bytes: that of shared memory which programs have launches bring."""
+_READS = ("memref.load", "kern.copy_async", "kern.tensor_map")
 """Accesses that write no argument."""
 
 
@@ -63,11 +68,16 @@ class _Lowering:
         self.options = options
         self.memory: dict[ir.Value, _Memory] = {}
         self.steps: dict[tuple[str, str], ir.Module] = {}
+        self.maps: dict[ir.Value, ir.Value] = {}
         self.sized: ir.Value | None = None
         self.arrays = 0
 
     def run(self) -> None:
         self.kernel.attributes[kern.SHARED_BYTES] = _integer(shared_bytes(self.kernel))
+        self.kernel.attributes[kern.LAUNCH_SHARED] = _integer(launch_shared_bytes(self.kernel))
+        maps = named(self.kernel, "kern.tensor_map")
+        for op in maps:
+            self._tensor_map(op)
         self._describe_arguments()
         for argument in kernels.body(self.kernel).arguments:
             if isinstance(argument.type, ir.MemRefType):
@@ -79,7 +89,7 @@ class _Lowering:
         for op in named(self.kernel, *_ACCESSES):
             with ir.InsertionPoint(op), op.location:
                 replace(op, _ACCESSES[op.name](self, op))
-        for op in named(self.kernel, *BUFFERS):
+        for op in (*maps, *named(self.kernel, *BUFFERS)):
             op.erase()
         update_type(self.kernel)
 
@@ -98,6 +108,20 @@ class _Lowering:
             described.append(ir.DictAttr.get(facts))
         self.kernel.attributes["arg_attrs"] = ir.ArrayAttr.get(described)
 
+    def _tensor_map(self, op: ir.Operation) -> None:
+        """One more argument, whose kind is the map's form."""
+        array, form = op.operands[0], TensorForm.of(ir.StringAttr(op.attributes["form"]).value)
+        assert form is not None, "that is what the op has"
+        whose = ir.BlockArgument(array).arg_number
+        kinds = [*ir.ArrayAttr(self.kernel.attributes[kern.ARGUMENTS])]
+        text = replace_fields(form, argument=whose).text
+        if ir.StringAttr.get(text) in kinds:
+            number = kinds.index(ir.StringAttr.get(text))
+            self.maps[op.result] = kernels.body(self.kernel).arguments[number]
+            return
+        self.maps[op.result] = kernels.body(self.kernel).add_argument(_pointer(0), op.location)
+        self.kernel.attributes[kern.ARGUMENTS] = ir.ArrayAttr.get([*kinds, ir.StringAttr.get(text)])
+
     # -- buffers ---------------------------------------------------------------------------------
 
     def _buffer(self, op: ir.Operation, number: int) -> None:
@@ -106,6 +130,8 @@ class _Lowering:
         with top, op.location:
             if op.name == "kern.private":
                 pointer = self._private(kind.shape[0], element)
+            elif kern.AT_LAUNCH in op.attributes:
+                pointer = self._shared(DYNAMIC_SHARED, None, element, BROUGHT_ALIGNMENT)
             elif op.name == "kern.shared":
                 pointer = self._shared(f"kern_shared_{number}", kind.shape[0], element)
             else:
@@ -134,7 +160,9 @@ class _Lowering:
         space = self.options.private_space
         return llvm.AllocaOp(_pointer(space), one, kind, alignment=_integer(BUFFER_ALIGNMENT)).result
 
-    def _shared(self, name: str, count: int | None, element: ir.Type) -> ir.Value:
+    def _shared(
+        self, name: str, count: int | None, element: ir.Type, alignment: int = BUFFER_ALIGNMENT
+    ) -> ir.Value:
         """A global; memory sized at launch is an array of no elements that is defined elsewhere."""
         linkage, array = ("external", "0 x i8") if count is None else ("internal", f"{count} x {element}")
         with ir.InsertionPoint.at_block_begin(self.module.body):
@@ -145,7 +173,7 @@ class _Lowering:
                     "global_type": ir.TypeAttr.get(ir.Type.parse(f"!llvm.array<{array}>")),
                     "linkage": ir.Attribute.parse(f"#llvm.linkage<{linkage}>"),
                     "addr_space": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), SHARED),
-                    "alignment": _integer(BUFFER_ALIGNMENT),
+                    "alignment": _integer(alignment),
                 },
                 regions=1,
             )
@@ -210,6 +238,33 @@ class _Lowering:
         copy_async(to, begin, count)
         return []
 
+    def _begin_phases(self, op: ir.Operation) -> list[ir.Value]:
+        pointer = self._held(op.operands[0]).pointer
+        warpgroup_memory.begin_phases(pointer, ir.IntegerAttr(op.attributes["count"]).value)
+        return []
+
+    def _expect_bytes(self, op: ir.Operation) -> list[ir.Value]:
+        _, phase = self._address(*op.operands)
+        warpgroup_memory.expect_bytes(phase, ir.IntegerAttr(op.attributes["bytes"]).value)
+        return []
+
+    def _wait_phase(self, op: ir.Operation) -> list[ir.Value]:
+        phases, slot, parity = op.operands
+        warpgroup_memory.wait_phase(self._address(phases, slot)[1], parity)
+        return []
+
+    def _copy_box(self, op: ir.Operation) -> list[ir.Value]:
+        source, target, place, phases, slot, *corner = op.operands
+        to, phase = self._address(target, place)[1], self._address(phases, slot)[1]
+        warpgroup_memory.copy_box(self.maps[source], to, phase, corner)
+        return []
+
+    def _multiply_panels(self, op: ir.Operation) -> list[ir.Value]:
+        left, left_place, right, right_place, *sums = op.operands
+        pointers = self._address(left, left_place)[1], self._address(right, right_place)[1]
+        view, kind = op.opview, ir.StringAttr(op.attributes["type"]).value
+        return warpgroup_memory.multiply_panels(*pointers, sums, view.columns, view.by_terms, kind)
+
     def _scope(self, held: _Memory) -> ir.Attribute:
         return ir.StringAttr.get(self.options.group_scope if held.shared else self.options.device_scope)
 
@@ -260,6 +315,11 @@ _ACCESSES = {
     ADDRESS: _Lowering._taken,
     "kern.load_matrices": _Lowering._load_matrices,
     "kern.copy_async": _Lowering._copy_async,
+    "kern.begin_phases": _Lowering._begin_phases,
+    "kern.expect_bytes": _Lowering._expect_bytes,
+    "kern.copy_box": _Lowering._copy_box,
+    "kern.wait_phase": _Lowering._wait_phase,
+    "kern.multiply_panels": _Lowering._multiply_panels,
 }
 
 

@@ -63,6 +63,7 @@ class CodeFacts:
     arguments: tuple[str, ...]
     workgroup: tuple[int, ...]
     shared_bytes: int
+    launch_shared: int
     tape: TapeUse | None = None
 
 
@@ -75,6 +76,7 @@ def code_facts(device: ir.Operation) -> CodeFacts:
         arguments,
         kernels.integers(entry, kern.WORKGROUP) or (),
         ir.IntegerAttr(entry.attributes[kern.SHARED_BYTES]).value,
+        ir.IntegerAttr(entry.attributes[kern.LAUNCH_SHARED]).value,
         tape_use(entry),
     )
 

@@ -47,6 +47,9 @@ class Chip:
     matrix_unit: str = "m16n8k16"
     """The shape of the matrices of 16-bit floats that an instruction multiplies and sums in f32; empty: it has none."""
 
+    warpgroup_unit: str = ""
+    """The shape of those that four subgroups multiply together from shared memory; empty: there is none."""
+
     @property
     def subgroup_size(self) -> int:
         return SUBGROUP
@@ -63,7 +66,7 @@ _CHIPS = (
     Chip("sm_86", 71, 48, 16, _kib(100), _kib(99)),
     Chip("sm_89", 78, 48, 24, _kib(100), _kib(99)),
     Chip("sm_90", 78, 64, 32, _kib(228), _kib(227), float_atomics=_BF16_TOO),
-    Chip("sm_90a", 80, 64, 32, _kib(228), _kib(227), float_atomics=_BF16_TOO),
+    Chip("sm_90a", 80, 64, 32, _kib(228), _kib(227), float_atomics=_BF16_TOO, warpgroup_unit="m64k16"),
     Chip("sm_100", 86, 64, 32, _kib(228), _kib(227), float_atomics=_BF16_TOO),
     Chip("sm_100a", 86, 64, 32, _kib(228), _kib(227), float_atomics=_BF16_TOO),
     Chip("sm_120", 87, 48, 24, _kib(100), _kib(99), float_atomics=_BF16_TOO),

@@ -14,6 +14,7 @@ from pykern.lowering.nvvm.instructions import CallExtremes, FlushSubnormals
 from pykern.lowering.nvvm.library import CallLibdevice
 from pykern.lowering.nvvm.matrices import LowerMatrices
 from pykern.lowering.nvvm.options import NvvmOptions
+from pykern.lowering.nvvm.tensor_maps import PassTensorMaps
 from pykern.passes.framework import Pipeline, Upstream, is_careful
 
 
@@ -40,6 +41,7 @@ def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
                 "gpu.module("
                 "convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=true index-bitwidth=64},canonicalize,cse)"
             ),
+            PassTensorMaps(),  # functions of LLVM's, not yet its instructions
             Upstream("convert-nvvm-to-llvm,reconcile-unrealized-casts"),
             FlushSubnormals(),
             AnnotateBranches(),  # where the translation looks for annotations

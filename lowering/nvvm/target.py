@@ -28,12 +28,13 @@ from pykern.lowering.nvvm.occupancy import limited_by, occupancy, resident_group
 from pykern.lowering.nvvm.options import options_of
 from pykern.lowering.nvvm.pipeline import nvvm_pipeline
 from pykern.lowering.nvvm.ptxas import Cubin, assemble, ptxas
+from pykern.lowering.nvvm.tensor_maps import PassTensorMaps
 from pykern.lowering.nvvm.user_code import calls, compiled, linked
 from pykern.lowering.record import Record
 from pykern.passes.kernels import find
 from pykern.passes.registry import register
 
-register(CallExtremes, CallLibdevice, FlushSubnormals, LowerMatrices)
+register(CallExtremes, CallLibdevice, FlushSubnormals, LowerMatrices, PassTensorMaps)
 
 
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
@@ -74,11 +75,13 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
             started = time.perf_counter()
             record.add("sass", disassembled(code.binary), started, "asm")
         binary, form = code.binary, "cubin"
-        resources |= _measured(chip, code, math.prod(facts.workgroup), facts.shared_bytes)
+        shared = facts.shared_bytes + facts.launch_shared
+        resources |= _measured(chip, code, math.prod(facts.workgroup), shared)
     described = DeviceCode(
         form,
         facts.arguments,
         shared_bytes=facts.shared_bytes,
+        launch_shared=facts.launch_shared,
         dynamic_shared=source.launch.shared,
         tape=facts.tape,
         dynamic_arrays=arrays,

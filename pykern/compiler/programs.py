@@ -29,7 +29,7 @@ from pykern.lowering.llvm.program.pipeline import launch_pipeline
 from pykern.lowering.llvm.xla.handler import handler_text
 from pykern.lowering.record import Recorder
 from pykern.lowering.source import program as text
-from pykern.lowering.targets import DEVICE_TARGETS, has_doubles, matrix_unit
+from pykern.lowering.targets import DEVICE_TARGETS, has_doubles, matrix_unit, warpgroup_unit
 from pykern.lowering.xp import target as xp
 from pykern.passes import kernels
 from pykern.passes.arithmetic.round_once import RoundOnce
@@ -194,8 +194,8 @@ def _lower(
     function = asked.function or FunctionSource(asked.name, "", 1, "")
     if family == "source":
         return text.lower(module, function, asked.options, asked.target, asked.exported or asked.name, record)
-    unit = matrix_unit(asked.target)
-    return device.lower(module, function, asked.options, asked.target, kernel, record, unit)
+    units = matrix_unit(asked.target), warpgroup_unit(asked.target)
+    return device.lower(module, function, asked.options, asked.target, kernel, record, *units)
 
 
 def _donate(program: ir.Operation, names: tuple[str, ...]) -> None:

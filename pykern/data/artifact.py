@@ -122,11 +122,12 @@ class TapeUse:
 class DeviceCode:
     """What launching code on a GPU-like device takes beside its binary.
 
-    `format` is "spirv", "ptx", "cubin" or "hsaco". `arguments` holds "memory" or "slot" for each argument
-    of the kernel, in the order of `pykern.data.abi`; `offsets` tells whether every memory is followed by
-    the slot that holds its offset. `shared_bytes` is the static shared memory of a group;
+    `format` is "spirv", "ptx", "cubin" or "hsaco". `arguments` holds "memory", "slot" or the text of a `tensor_form`
+    for each argument of the kernel, in the order of `pykern.data.abi`; `offsets` tells whether every memory is
+    followed by the slot that holds its offset. `shared_bytes` is the static shared memory of a group;
     `dynamic_shared` tells whether the launch adds to it, for each of `dynamic_arrays` as much; `tape` is there
     where it brings one. `sites` are those that the target has added: number k is -1 - k in a report.
+    `launch_shared` is shared memory that launches of a program's kernel bring, in bytes.
     `names` are those of the arguments in a text that holds a program, "" where the text leaves one out.
     """
 
@@ -139,6 +140,7 @@ class DeviceCode:
     dynamic_arrays: int = 1
     sites: tuple[Site, ...] = ()
     names: tuple[str, ...] = ()
+    launch_shared: int = 0
 
 
 @record

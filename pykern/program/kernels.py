@@ -64,7 +64,9 @@ class LaunchedKernel:
             def run(call: Run) -> None:
                 given = passed(call)
                 for part, behind in pieces:
-                    driver.launch(call.stream.native, code, [*given, *behind], part, group, 0)
+                    driver.launch(
+                        call.stream.native, code, [*given, *behind], part, group, device.launch_shared
+                    )
 
             return run
 
@@ -90,7 +92,8 @@ class LaunchedKernel:
             behind = report.arguments(self.kernel.device.offsets) if report is not None else []
             for first, part in parts(grid, most):
                 everything = [*given, *tape(first), *slots, *first[:axes], *behind]
-                self.opened.driver.launch(call.stream.native, self.code, everything, part, group, 0)
+                shared = self.kernel.device.launch_shared
+                self.opened.driver.launch(call.stream.native, self.code, everything, part, group, shared)
             return report.ask if report is not None else lambda: None
 
         return attempt

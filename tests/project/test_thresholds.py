@@ -24,6 +24,7 @@ FACTS = {
     ("pykern.passes.codegen.cpu.contraction.edges", "ROW"): "bits of a mark",
     ("pykern.passes.codegen.cpu.contraction.narrow", "LIFT"): "the highest bit of a byte",
     ("pykern.passes.codegen.cpu.contraction.narrow_tile", "GROUP_BITS"): "layout: bits of a group",
+    ("pykern.passes.codegen.device.factor_boxes", "LINES"): "beside numbers of groups",
     ("pykern.passes.fusion.attention.mask", "_SLT"): "numbers of predicates",
     ("pykern.passes.ir.index_arithmetic", "LARGEST"): "beyond all indices",
     ("pykern.passes.kernel.check_nans", "MOST_VALUES"): "layout of a report",

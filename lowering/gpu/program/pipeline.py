@@ -8,12 +8,17 @@ from pykern.passes.codegen.device.outline_sequential import OutlineSequential
 from pykern.passes.framework import Pipeline, Upstream
 
 
-def device_pipeline(matrix_unit: str = "", aligned: bool = False) -> Pipeline:
+def device_pipeline(matrix_unit: str = "", aligned: bool = False, warpgroup_unit: str = "") -> Pipeline:
     """From tensors to kernels and the host's program that launches them.
 
-    `matrix_unit`: the target's instruction for small matrices, `aligned`: where arguments begin; see `MakeKernels`.
+    `matrix_unit`, `warpgroup_unit`: the target's instructions for small matrices, `aligned`: where arguments begin; see
+    `MakeKernels`.
     """
-    return tensor_pipeline() + buffer_pipeline() + kernel_pipeline(MakeKernels(matrix_unit, aligned))
+    return (
+        tensor_pipeline()
+        + buffer_pipeline()
+        + kernel_pipeline(MakeKernels(matrix_unit, aligned, warpgroup_unit))
+    )
 
 
 def kernel_pipeline(make: MakeKernels) -> Pipeline:

@@ -59,9 +59,12 @@ def lower(
     kernel: Lower,
     record: Record,
     matrix_unit: str = "",
+    warpgroup_unit: str = "",
 ) -> DeviceProgram:
-    """Lower the program, and each of its kernels with `kernel`. `matrix_unit`: as of `device_pipeline`."""
-    device_pipeline(matrix_unit, target.aligned).run(module, record, texts=record.texts)
+    """Lower the program, and each of its kernels with `kernel`. `matrix_unit`, `warpgroup_unit`: as of
+    `device_pipeline`."""
+    units = matrix_unit, target.aligned, warpgroup_unit
+    device_pipeline(*units).run(module, record, texts=record.texts)
     found = programs(module)
     if len(found) != 1:
         raise TargetError(f"{len(found)} functions are marked kern.program, and one is expected")

@@ -39,6 +39,8 @@ class KernelContext:
     """The instruction of the target that multiplies small matrices of 16-bit floats; empty: there is none."""
     aligned: bool = False
     """Whether the program's arguments begin at multiples of 16 bytes."""
+    warpgroup_unit: str = ""
+    """The instruction that four subgroups multiply matrices with; empty: there is none."""
 
     def next_symbol(self) -> str:
         program = ir.StringAttr(self.program.attributes["sym_name"]).value

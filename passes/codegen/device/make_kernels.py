@@ -38,10 +38,18 @@ class MakeKernels(Pass):
     """The instruction of the target that multiplies small matrices of 16-bit floats; empty: there is none."""
     aligned: bool = False
     """Whether the program's arguments begin at multiples of 16 bytes."""
+    warpgroup_unit: str = ""
+    """The instruction that four subgroups multiply matrices with; empty: there is none."""
 
     def run(self, module: ir.Module) -> None:
         for program in programs(module):
-            place = KernelContext(module, program, matrix_unit=self.matrix_unit, aligned=self.aligned)
+            place = KernelContext(
+                module,
+                program,
+                matrix_unit=self.matrix_unit,
+                aligned=self.aligned,
+                warpgroup_unit=self.warpgroup_unit,
+            )
             for copy in named(program, "memref.copy"):
                 if not all(map(is_contiguous, copy.operands)):
                     copy_to_generic(copy)

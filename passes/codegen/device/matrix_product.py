@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, scf
 
-from pykern.dialect.index_space import GlobalIdOp, GroupIdOp, LocalIdOp
+from pykern.dialect.index_space import GlobalIdOp, LocalIdOp
 from pykern.dialect.matrices import (
     BYTES,
     COLUMNS,
@@ -28,10 +28,17 @@ from pykern.dialect.matrices import (
     WaitCopiesOp,
 )
 from pykern.dialect.memory import BarrierOp
-from pykern.passes.analysis.cost_model.devices import MATRIX_BAND, MATRIX_WORDS
+from pykern.passes.analysis.cost_model.devices import MATRIX_WORDS
 from pykern.passes.codegen.device.matrix_layout import MatrixTile, PanelLayout
 from pykern.passes.codegen.device.matrix_panel import Panel, PanelSource
-from pykern.passes.codegen.device.product_space import ProductElements, ProductSpace, added, scaled, split
+from pykern.passes.codegen.device.product_space import (
+    ProductElements,
+    ProductSpace,
+    added,
+    banded_tile,
+    scaled,
+    split,
+)
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.structured import element_types
 from pykern.passes.kernels import body, index_constant
@@ -112,7 +119,7 @@ class MatrixProduct:
             batch, self.part = split(batch, self.parts.count)
             self.begin = scaled(self.part, self.steps * self.depth)
         self.elements.place(self.product.batch, batch)
-        origins = [scaled(place, tile.side) for place in self._place()]
+        origins = [scaled(place, tile.side) for place in banded_tile(self.product, tile.side)]
         subgroup, lane = split(number, LANES)
         down, across = split(subgroup, tile.column_subgroups)
         own = scaled(down, tile.own_rows), scaled(across, tile.own_columns)
@@ -120,23 +127,6 @@ class MatrixProduct:
             panel.prepare(number, origin, mine)
         sums = self._loop()
         self._store(sums, [added(*each) for each in zip(origins, own, strict=True)], lane)
-
-    def _place(self) -> tuple[ir.Value, ir.Value]:
-        """The group's tile, by rows and columns.
-
-        Groups that run at the same time take tiles of a few rows after one another, so that what they read of both
-        factors stays in the cache that all share.
-        """
-        rows, columns = (
-            -(-self.product.count(g) // self.tile.side) for g in (self.product.rows, self.product.columns)
-        )
-        number = added(scaled(GroupIdOp.create(1), columns), GroupIdOp.create(2))
-        band, inside = split(number, MATRIX_BAND * columns)
-        first = scaled(band, MATRIX_BAND)
-        left = arith.SubIOp(index_constant(rows), first).result
-        height = arith.MinUIOp(left, index_constant(MATRIX_BAND)).result
-        column, row = arith.DivUIOp(inside, height).result, arith.RemUIOp(inside, height).result
-        return added(first, row), column
 
     def _loop(self) -> list[ir.Value]:
         """The sums of a lane, over all terms."""

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.dialect.index_space import GroupIdOp
 from pykern.passes.analysis.contraction import product_dimensions, shape_of_product
-from pykern.passes.analysis.cost_model.devices import FEWEST_TILED
+from pykern.passes.analysis.cost_model.devices import FEWEST_TILED, MATRIX_BAND
 from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.analysis.space import Space
 from pykern.passes.codegen.device.kernel import Kernel
@@ -161,3 +162,19 @@ def split(value: ir.Value, by: int) -> tuple[ir.Value, ir.Value]:
     """Quotient and remainder of an index."""
     size = index_constant(by)
     return arith.DivUIOp(value, size).result, arith.RemUIOp(value, size).result
+
+
+def banded_tile(product: ProductSpace, side: int) -> tuple[ir.Value, ir.Value]:
+    """The tile of a group, of `side` rows and columns: its number along both.
+
+    Groups that run at the same time take tiles of a few rows after one another, so that what they read of both
+    factors stays in the cache that all share.
+    """
+    rows, columns = (-(-product.count(g) // side) for g in (product.rows, product.columns))
+    number = added(scaled(GroupIdOp.create(1), columns), GroupIdOp.create(2))
+    band, inside = split(number, MATRIX_BAND * columns)
+    first = scaled(band, MATRIX_BAND)
+    left = arith.SubIOp(index_constant(rows), first).result
+    height = arith.MinUIOp(left, index_constant(MATRIX_BAND)).result
+    column, row = arith.DivUIOp(inside, height).result, arith.RemUIOp(inside, height).result
+    return added(first, row), column

@@ -12,14 +12,17 @@ from dataclasses import replace
 from mlir import ir
 from mlir.dialects import memref
 
+from pykern.dialect.warpgroups import ITEMS
 from pykern.passes.analysis.cost_model.devices import (
     FEWEST_GROUPS,
     FEWEST_SPLIT_STEPS,
     MATRIX_TILES,
     PRODUCT_SIDE,
     SPLIT_GROUPS,
+    WARPGROUP_TILES,
 )
 from pykern.passes.analysis.space import ungrouped
+from pykern.passes.codegen.device.factor_boxes import TERMS, FactorBoxes, factor_boxes
 from pykern.passes.codegen.device.fma_product import FmaProduct
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.matrix_layout import MatrixTile
@@ -27,6 +30,7 @@ from pykern.passes.codegen.device.matrix_panel import copies_chunks
 from pykern.passes.codegen.device.matrix_product import MatrixProduct, TermParts, steps_of, why_not
 from pykern.passes.codegen.device.parts import reduction_of_parts
 from pykern.passes.codegen.device.product_space import ProductElements, ProductSpace, product_of
+from pykern.passes.codegen.device.warpgroup_product import WarpgroupProduct, WarpgroupTile
 from pykern.passes.fusion.contraction import FactorReads, contraction_group
 from pykern.passes.remarks import remark
 
@@ -50,6 +54,10 @@ def _by_matrices(
     side = next((each for each in sides if _groups(product, each, each) >= FEWEST_GROUPS), sides[-1])
     tiles, count = _tiles(product, side, side), _parts(product, side)
     product = _grouped(product, tiles, start, readers=count == 1)
+    if place.warpgroup_unit and count == 1:
+        boxes = [factor_boxes(product, n, place.aligned) for n in (0, 1)]
+        if boxes[0] is not None and boxes[1] is not None:
+            return _by_warpgroups(place, product, start, (boxes[0], boxes[1])), None
     parts = None if count == 1 else TermParts(count, _partial(product, count))
     tile = MatrixTile.of_side(side, tuple(copies_chunks(product, n, place.aligned) for n in (0, 1)))
     remark(product.space.op, f"the product uses tensor cores, in tiles of {side} rows and columns")
@@ -60,6 +68,25 @@ def _by_matrices(
         return product.group.operations, None
     remark(product.space.op, f"its terms are summed in {count} parts, since the result has few tiles")
     return product.group.operations, reduction_of_parts(product.space, product.join, parts.memory, 0)
+
+
+def _by_warpgroups(
+    place: KernelContext,
+    product: ProductSpace,
+    start: ir.Value | None,
+    boxes: tuple[FactorBoxes, FactorBoxes],
+) -> list[ir.Operation]:
+    """A warpgroup computes a tile, whose factors are copied box by box."""
+    sides = [each for each, _ in WARPGROUP_TILES]
+    side = next((each for each in sides if _groups(product, each, each) >= FEWEST_GROUPS), sides[-1])
+    tile = WarpgroupTile.of_side(side, -(-product.count(product.terms) // TERMS))
+    tiles = _tiles(product, side, side)
+    what = f"the product uses tensor cores, by subgroups in fours, in tiles of {side} rows and columns"
+    remark(product.space.op, what)
+    ndrange = product.count(product.batch), tiles[0], tiles[1] * ITEMS
+    with Kernel(place, product.space.op, ndrange, (1, 1, ITEMS)) as kernel:
+        WarpgroupProduct(ProductElements(kernel, product, start), tile, boxes).emit()
+    return product.group.operations
 
 
 def _parts(product: ProductSpace, side: int) -> int:

@@ -18,11 +18,13 @@ from typing import Any
 import numpy as np
 
 from pykern.data.artifact import Artifact
+from pykern.data.tensor_form import TensorForm
 from pykern.errors import DeviceError
 from pykern.runtime.driver import DeviceInfo, Direct, Memory
 from pykern.runtime.drivers.forked import ProcessLock
 from pykern.runtime.drivers.launched import Launched
 from pykern.runtime.drivers.results import check, failure
+from pykern.runtime.drivers.tensor_maps import TensorMaps, encoder
 
 PLAIN_SHARED = 48 << 10
 """Bytes of shared memory that a launch may have without asking for more."""
@@ -80,6 +82,8 @@ class Calls:
     select_name: str
     launch_name: str
     """The functions behind `current`, `select` and `launch`."""
+    bindings: Any = None
+    """The module of the API's bindings, where kernels may take tensor maps."""
     nothing: int | None = 0
     """What `current` gives where the thread has nothing of its own; None where it always has something."""
 
@@ -108,6 +112,8 @@ class Code:
     function: Any
     static_shared: int
     shared: int = field(default=0)
+    maps: tuple[TensorForm, ...] = ()
+    """Tensor maps that it takes behind its arguments."""
 
 
 @dataclass(eq=False)
@@ -130,6 +136,8 @@ class AddressDriver:
         self._calls = calls
         self._formats = formats
         self._launched = Launched()
+        encode = encoder(calls.bindings, self._do) if calls.bindings is not None else None
+        self._maps = TensorMaps(encode, calls.api)
         self._process = ProcessLock(f"{info.runtime}:{info.ordinal} ({info.name})")
         self.direct = self._direct()
 
@@ -268,7 +276,9 @@ class AddressDriver:
         image = ctypes.create_string_buffer(artifact.binary)  # ends with a zero byte, as PTX has to
         module = self._do(what, self._calls.load, ctypes.addressof(image))
         function = self._do(what, self._calls.function, module, artifact.entry.encode())
-        code = Code(artifact.kernel, device.arguments, function, device.shared_bytes)
+        forms = [form for text in device.arguments if (form := TensorForm.of(text)) is not None]
+        plain = device.arguments[: len(device.arguments) - len(forms)]  # maps come last
+        code = Code(artifact.kernel, plain, function, device.shared_bytes, maps=tuple(forms))
         self._when_gone(code, self._unload, module)
         return code
 
@@ -316,7 +326,7 @@ class AddressDriver:
         """Every argument in a slot of 8 bytes, and the addresses of the slots."""
         if len(arguments) != len(code.arguments):
             raise DeviceError(f"{what}: it takes {len(code.arguments)} arguments, not {len(arguments)}")
-        count = max(len(arguments), 1)
+        count = max(len(arguments) + len(code.maps), 1)
         slots, pointers = (ctypes.c_uint64 * count)(), (ctypes.c_void_p * count)()
         base = ctypes.addressof(slots)
         for number, (kind, given) in enumerate(zip(code.arguments, arguments, strict=True)):
@@ -328,6 +338,8 @@ class AddressDriver:
             else:
                 slots[number] = given & _MASK
             pointers[number] = base + 8 * number
+        for number, form in enumerate(code.maps, len(arguments)):
+            pointers[number] = ctypes.addressof(self._maps.map_of(slots[form.argument], form))
         return slots, pointers
 
     # -- streams and events ------------------------------------------------------------------------

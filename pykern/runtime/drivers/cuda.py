@@ -78,6 +78,7 @@ def calls_of(cu: Any, context: Any, *, pools: bool) -> Calls:
         current_name="cuCtxGetCurrent",
         select_name="cuCtxSetCurrent",
         launch_name="cuLaunchKernel",
+        bindings=cu,
     )
 
 

@@ -59,8 +59,10 @@ class _Reader:
         self.module = Module()
         self._files: dict[int, str] = {}
         self._place: Place | None = None
-        self._numbers = itertools.count()
+        self._unsized: dict[str, int] = {}
+        self._numbers, self._numbers_of_scopes = itertools.count(), itertools.count()
         self._scopes: list[dict[str, str]] = []
+        self._scope_numbers: list[int] = []
         self._function: Function | None = None
 
     def read(self, text: str) -> Module:
@@ -69,6 +71,10 @@ class _Reader:
             self._files[int(number)] = name
         for statement in statements(text.partition(".section")[0] if ".section" in text else text):
             self._statement(statement)
+        for name, alignment in self._unsized.items():  # launches add it behind all other shared memory
+            begin = rounded_up(self.module.sizes["shared"], alignment)
+            self.module.symbols[name] = Symbol("shared", begin, 0)
+            self.module.sizes["shared"] = begin
         for function in self.module.functions.values():
             _connect(function)
         return self.module
@@ -77,8 +83,10 @@ class _Reader:
         function = self._function
         if text == "{":
             self._scopes.append({})
+            self._scope_numbers.append(next(self._numbers_of_scopes))
         elif text == "}":
             self._scopes.pop()
+            self._scope_numbers.pop()
             if not self._scopes:
                 self._function = None
         elif _HEAD.search(text):
@@ -95,7 +103,7 @@ class _Reader:
         elif function is None:
             raise UnknownPtx(text)
         elif text.endswith(":"):
-            function.blocks.append(Block(text[:-1].strip()))
+            function.blocks.append(Block(self._label(text[:-1].strip())))
         elif text.startswith((".reg", ".param")):
             self._declare(function, text)
         else:
@@ -124,6 +132,9 @@ class _Reader:
         space, align, kind, name, count, values = found.groups()
         space = "global" if space == "const" else space
         nbytes = BYTES[kind] * int(count or (0 if "[" in text else 1))
+        if nbytes == 0 and space == "shared":
+            self._unsized[name] = max(int(align or 1), 16)
+            return
         begin = rounded_up(self.module.sizes[space], max(int(align or 1), 16))
         data = b"".join(
             (int(v, 0) % (1 << 8 * BYTES[kind])).to_bytes(BYTES[kind], "little")
@@ -131,7 +142,7 @@ class _Reader:
             if v
         )
         self.module.symbols[name] = Symbol(space, begin, nbytes, data.ljust(nbytes, b"\0"))
-        self.module.sizes[space] = begin + nbytes + (GAP if nbytes and space == "shared" else 0)
+        self.module.sizes[space] = begin + nbytes + (GAP if space == "shared" else 0)
 
     def _declare(self, function: Function, text: str) -> None:
         if text.startswith(".param"):
@@ -150,6 +161,11 @@ class _Reader:
                 own = self._scopes[-1][name] = f"{name}.{len(function.registers)}"
             function.registers[own] = bits
 
+    def _label(self, name: str) -> str:
+        """Labels of inline assembly are those of its scope; the compiler's own begin with a dollar sign."""
+        inside = len(self._scopes) > 1 and not name.startswith("$")
+        return f"{name}.{self._scope_numbers[-1]}" if inside else name
+
     def _instruction(self, function: Function, text: str) -> None:
         for scope in self._scopes:
             for name, own in scope.items():
@@ -159,8 +175,10 @@ class _Reader:
             guard, text = text[1:].split(None, 1)
             guard, negated = guard.removeprefix("!"), guard.startswith("!")
         name, _, rest = text.partition(" ")
-        name = name.replace(".shared::cta", ".shared")
+        name = name.replace(".shared::cta", ".shared").replace("cvta.to.shared::cluster", "cvta.to.shared")
         operands = split_operands(rest)
+        if name.partition(".")[0] == "bra":
+            operands = (self._label(operands[0]),)
         if name.startswith(".branchtargets"):
             raise UnknownPtx(text)
         if name.endswith(":"):  # a table: "$L_brx_0: .branchtargets $L1, $L2"
