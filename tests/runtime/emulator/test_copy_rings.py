@@ -63,6 +63,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", WRONG)
 def test_what_is_wrong_is_found_or_gives_other_numbers(what, rng):
     a, b = matrices(rng, 64, 64, 520)
