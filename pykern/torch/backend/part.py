@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pykern.errors import KernelError
+from pykern.torch.backend.destinations import Destinations
 from pykern.torch.backend.framework import (
     FakeTensorMode,
     GraphModule,
@@ -27,14 +28,16 @@ from pykern.torch.backend.writer import NotTaken
 
 MOST_PROGRAMS = 16
 """Lengths for which a part is compiled; each takes a tenth of a second or more."""
+NOWHERE = Destinations()
 
 
 class Part(Module):
     """What stands in the graph in place of a part."""
 
-    def __init__(self, graph: GraphModule) -> None:
+    def __init__(self, graph: GraphModule, destinations: Destinations = NOWHERE) -> None:
         super().__init__()
         self.graph_module = graph
+        self.destinations = destinations
         self.programs: dict[Any, Callable[..., Any]] = {}
         self.failure = ""
         self.operations = [n for n in graph.graph.nodes if n.op == "call_function"]
@@ -64,16 +67,23 @@ class Part(Module):
             if key not in self.programs:
                 if len(self.programs) >= MOST_PROGRAMS:
                     self.failure = f"more than {MOST_PROGRAMS} different lengths came"
-                    return self.graph_module
+                    return self._in_torch
                 self.programs[key] = self._made(_values(self.graph_module, args).__getitem__)
             return self.programs[key]
 
     def _made(self, values: Callable[[Node], Any]) -> Callable[..., Any]:
         try:
-            return Compiled(written(self.graph_module, values))
+            return Compiled(written(self.graph_module, values, self.destinations))
         except (NotTaken, KernelError) as error:
             self.failure = str(error)
-            return self.graph_module
+            return self._in_torch
+
+    def _in_torch(self, *args: Any) -> Any:
+        """The part as PyTorch computes it."""
+        results = self.graph_module(*args)
+        for place, argument in self.destinations.updated:
+            args[argument].copy_(results[place])
+        return results
 
 
 def _is_known(value: Any) -> bool:
