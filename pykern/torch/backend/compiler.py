@@ -19,7 +19,7 @@ from pykern.torch.backend.framework import (
     make_boxed_func,
     min_cut_rematerialization_partition,
 )
-from pykern.torch.backend.part import Part
+from pykern.torch.backend.part import Part, compile_ahead
 from pykern.torch.backend.partition import partitioned
 from pykern.torch.backend.summary import GraphSummary, Summary, summary_of_caller
 from pykern.torch.backend.support import Support
@@ -57,6 +57,7 @@ def _compiled(compiling: Summary, kind: str, graph: GraphModule, inputs: Sequenc
     if not writes_elsewhere(graph):
         graph, names = partitioned(graph, support)
         places = destinations(graph, names)
+        compile_ahead((graph.get_submodule(name), places[name]) for name in names)
         for name in names:
             part = Part(graph.get_submodule(name), places[name])
             parts.append(part)

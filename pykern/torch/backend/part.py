@@ -9,10 +9,11 @@ summary says so.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pykern.errors import KernelError
+from pykern.obtain.side_by_side import compile_side_by_side
 from pykern.torch.backend.destinations import Destinations
 from pykern.torch.backend.framework import (
     FakeTensorMode,
@@ -23,7 +24,7 @@ from pykern.torch.backend.framework import (
     Tensor,
     torch,
 )
-from pykern.torch.backend.program import Compiled, written
+from pykern.torch.backend.program import Compiled, source_of, written
 from pykern.torch.backend.writer import NotTaken
 
 MOST_PROGRAMS = 16
@@ -42,7 +43,7 @@ class Part(Module):
         self.failure = ""
         self.operations = [n for n in graph.graph.nodes if n.op == "call_function"]
         self._lock = threading.Lock()
-        values = {n: n.meta["val"] for n in graph.graph.nodes if "val" in n.meta}
+        values = _noted(graph)
         self.is_dynamic = not all(map(_is_known, values.values()))
         if not self.is_dynamic:
             made = self.programs[()] = self._made(values.__getitem__)
@@ -84,6 +85,24 @@ class Part(Module):
         for place, argument in self.destinations.updated:
             args[argument].copy_(results[place])
         return results
+
+
+def compile_ahead(graphs: Iterable[tuple[GraphModule, Destinations]]) -> None:
+    """Compile the parts whose lengths are known, side by side where there are many."""
+    sources = []
+    for graph, destinations in graphs:
+        values = _noted(graph)
+        if all(map(_is_known, values.values())):
+            try:
+                sources.append(source_of(written(graph, values.__getitem__, destinations)))
+            except (NotTaken, KernelError):  # the part itself is going to say why
+                continue
+    compile_side_by_side(sources)
+
+
+def _noted(graph: GraphModule) -> dict[Node, Any]:
+    """What the values of a part are, as they were captured."""
+    return {n: n.meta["val"] for n in graph.graph.nodes if "val" in n.meta}
 
 
 def _is_known(value: Any) -> bool:

@@ -19,6 +19,7 @@ import numpy as np
 import pykern as pk
 from pykern.data.abi import KEPT_LEAST
 from pykern.data.digests import digest_of
+from pykern.data.program_source import ProgramSource
 from pykern.data.source import ArraySpec, Parameter
 from pykern.obtain.code import loaded
 from pykern.obtain.memory_code import memory_code
@@ -142,6 +143,13 @@ def program_of(text: Text) -> Any:
         exec(compile(text.source, file, "exec"), names)
         _PROGRAMS[text.source] = pk.jit(names[text.name])
     return _PROGRAMS[text.source]
+
+
+def source_of(text: Text) -> ProgramSource:
+    """What the compiler is given. Raises `NotTaken` for tensors that programs do not take."""
+    program = program_of(text)
+    parameters = [Parameter(name, _spec(form)) for name, form in text.parameters]
+    return tuned(program.source_of(program.captured()[0], parameters, donated=text.donated))
 
 
 class Compiled:
