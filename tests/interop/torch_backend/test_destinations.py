@@ -124,3 +124,43 @@ def test_a_gradient_needs_the_statistics_of_before():
         compiled(x)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         saved.backward()
+
+
+def test_inference_mode_updates_them_too():
+    models = Normed(), Normed()
+    torch._dynamo.reset()
+    compiled = torch.compile(models[0], backend=backend)
+    with torch.inference_mode():
+        for _ in range(2):
+            x = torch.randn(2, 3, 5, 5)
+            same(compiled(x), models[1](x))
+    same([*models[0].buffers()], [*models[1].buffers()])
+
+
+class Overlapping(torch.nn.Module):
+    """Buffers that look at one memory."""
+
+    def __init__(self):
+        super().__init__()
+        whole = torch.ones(8)
+        self.register_buffer("whole", whole)
+        self.register_buffer("first", whole[:4])
+        self.register_buffer("middle", whole[2:6])
+
+    def forward(self, x):
+        self.first.add_(x)
+        self.middle.mul_(2)
+        y = torch.exp(self.whole * 0.1) + 1
+        self.whole.sub_(0.1)
+        return y * self.first.sum(), self.middle + 1
+
+
+def test_buffers_that_overlap_are_written_in_order():
+    models = Overlapping(), Overlapping()
+    torch._dynamo.reset()
+    compiled = torch.compile(models[0], backend=backend)
+    with torch.no_grad():
+        for _ in range(3):
+            x = torch.randn(4)
+            same(compiled(x), models[1](x))
+    same([*models[0].buffers()], [*models[1].buffers()])
