@@ -91,6 +91,7 @@ def steps(dynamic: bool | None = None, grad: bool = False) -> Any:
     return compiled, models
 
 
+@pytest.mark.sweep("dynamic", "grad")
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("grad", [False, True])
 def test_running_statistics_are_updated_where_they_are(dynamic, grad):
