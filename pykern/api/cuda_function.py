@@ -93,7 +93,8 @@ def _not_a_type(signature: str, what: str) -> KernelTypeError:
     small = BY_NAME.get(what)
     if small is not None and small.is_float and not small.weak:
         return KernelTypeError(
-            f"signature {signature!r}: a number of {what} is not passed to CUDA C++", hint="pass f32"
+            f"signature {signature!r}: a number of {what} is passed neither to C nor to CUDA C++",
+            hint="pass f32",
         )
     return KernelTypeError(
         f"signature {signature!r} has no type {what!r}",

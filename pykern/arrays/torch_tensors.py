@@ -29,7 +29,7 @@ def check_tensor(name: str, tensor: Any) -> None:
 def view_of(tensor: Any) -> Any:
     """A NumPy array of a tensor's memory, which knows the tensor: see `pykern.runtime.written`. PyTorch's own way,
     `numpy()`, would forbid for ever that the memory is resized, as fully sharded models do."""
-    if tensor.requires_grad or not tensor.is_cpu or tensor.is_neg() or tensor.is_conj():
+    if _is_followed(tensor) or not tensor.is_cpu or tensor.is_neg() or tensor.is_conj():
         return torch.Tensor.numpy(tensor)  # raises, and says why
     text, size, view_as = _elements(tensor.dtype)
     strides = None if tensor.is_contiguous() else tuple([size * stride for stride in tensor.stride()])
@@ -106,6 +106,11 @@ def _dispatches(tensor: Any) -> bool:
     return type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
 
 
+def _is_followed(tensor: Any) -> bool:
+    """Whether autograd follows what is computed of a tensor; below `torch.no_grad` it does not."""
+    return tensor.requires_grad and torch.is_grad_enabled()
+
+
 def _has_tangent(tensor: Any) -> bool:
     """Below autograd, which operators are called from, tangents are taken care of, and cannot be looked at."""
     forward_ad = torch.autograd.forward_ad
@@ -148,7 +153,7 @@ def _refusals() -> Iterator[_Refusal]:
     )
     yield lambda t: t.is_quantized, "a quantised tensor", "pass {name}.dequantize(), or {name}.int_repr()"
     yield (
-        lambda t: t.requires_grad,
+        _is_followed,
         "a tensor that requires a gradient, which pykern's work would not be part of",
         "make an operator of it, pykern.torch.op, or pass {name}.detach(), which has no gradient",
     )

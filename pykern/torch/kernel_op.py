@@ -23,7 +23,7 @@ from pykern.torch.operation import MISSED, Rule
 from pykern.torch.rules import flat_space, space_of
 from pykern.torch.slots import Slot
 
-is_compiling = torch.compiler.is_compiling
+is_tracing = torch.compiler.is_dynamo_compiling
 _made: list[KernelOp] = []
 
 
@@ -56,6 +56,7 @@ class KernelOp(ByName):
         self._direct: Callable[..., Any] | None = None
         """Of the operation that was called last: see `Operation.direct`."""
         self._rule: Rule | None = None
+        self._count = len(self.parameters)
         self._number = len(_made)
         _made.append(self)
         self.variant("".join("T" if n in self._uses.arrays else "N" for n in self.parameters))
@@ -103,7 +104,7 @@ class KernelOp(ByName):
         places = {name: n for n, name in enumerate(self.kernel.signature.parameters)}
         results = tuple(places[name] for name in self.out)
         return KernelOperation(
-            self._label(kinds), self.kernel, self.parameters, kinds, tuple(slots), results, self._space, at,
+            self._label(kinds), self.kernel, self.parameters, kinds, tuple(slots), results, self._space(), at,
             self.options, rule=self._rule, result_names=tuple(self.out),
         )  # fmt: skip
 
@@ -122,20 +123,21 @@ class KernelOp(ByName):
     def _slot(self, name: str, argument: int, kind: str) -> Slot:
         return Slot("number" if kind == "T" and name not in self._uses.arrays else "read", argument)
 
-    def _space(self, *arguments: Any) -> Any:
+    def _space(self) -> Callable[..., Any]:
+        """What gives the index space of the arguments."""
         rule = self.kernel.ndrange if self.ndrange is None else self.ndrange
-        return rule(*arguments) if callable(rule) else rule
+        return rule if callable(rule) else lambda *_: rule
 
     def _label(self, kinds: str) -> str:
         return name_of(self.kernel, kinds, self.out, self.ndrange, self.options, self._rule)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """The results, fresh tensors; nothing where the operator works in place."""
-        if is_compiling():
+        if is_tracing():
             return self._traced(args, keywords)
         direct = self._direct
-        if direct is not None and len(args) == len(self.parameters) and bool(keywords) is not bool(self.out):
-            found = self._directly(direct, args, keywords) if keywords else direct(*args)
+        if direct is not None and len(args) == self._count:
+            found = self._directly(direct, args, keywords) if keywords or self.written else direct(*args)
             if found is not MISSED:
                 return found
         given = self._bound(args, keywords)
@@ -145,10 +147,11 @@ class KernelOp(ByName):
         self._direct = operation.direct_call
         return found
 
-    @staticmethod
-    def _directly(direct: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def _directly(self, direct: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """In place, the call as the one before, with other values; `MISSED` where it is another."""
-        return direct(*args, keywords["ndrange"]) if [*keywords] == ["ndrange"] else MISSED
+        if not self.written or [*keywords] != ["ndrange"]:
+            return MISSED
+        return direct(*args, keywords["ndrange"])
 
     def _traced(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         given = self._bound(args, keywords)

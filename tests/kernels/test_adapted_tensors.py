@@ -209,7 +209,7 @@ def test_what_is_refused(warm, python_calls, what):
         with pytest.raises(KernelTypeError, match=reason) as caught:
             slow(python_calls, lambda: axpy(o, value, y, 3.0, ndrange=7))
         assert "`x`" in caught.value.reason
-        with torch.no_grad(), pytest.raises(KernelTypeError, match=reason):
+        with torch.set_grad_enabled("gradient" in reason), pytest.raises(KernelTypeError, match=reason):
             slow(python_calls, lambda: axpy(value, x, y, 3.0, ndrange=7))
     fast(python_calls, lambda: axpy(o, x, y, 3.0, ndrange=7), warm=0)
 
@@ -228,12 +228,36 @@ def test_subclasses_go_through_python(warm, python_calls):
     assert torch.equal(o, 3 * x + y)
 
 
+def test_parameters_are_updated_where_nothing_is_recorded():
+    @pk.kernel
+    def descend(w, g, rate):
+        i = pk.index()
+        w[i] -= rate * g[i]
+
+    layer = torch.nn.Linear(5, 1, bias=False)
+    weight, other = layer.weight, layer.weight.detach().clone()
+    layer(torch.arange(5.0)).backward()
+    before = weight._version
+    with torch.no_grad():
+        for _ in range(3):
+            descend(weight[0], weight.grad[0], 0.5, ndrange=5)
+    torch.testing.assert_close(weight.detach(), other - 1.5 * torch.arange(5.0))
+    assert weight._version == before + 3
+    assert weight.requires_grad
+
+
 def test_a_gradient_that_comes_and_goes(warm, python_calls):
     axpy, o, x, y = warm
     x.requires_grad_()
     with pytest.raises(KernelTypeError, match="`x` is a tensor that requires a gradient"):
         slow(python_calls, lambda: axpy(o, x, y, 3.0, ndrange=7))
     fast(python_calls, lambda: axpy(o, x.detach(), y, 3.0, ndrange=7), warm=0)
+    with torch.no_grad():  # nothing is recorded, so nothing is lost
+        o.zero_()
+        axpy(o, x, y, 3.0, ndrange=7)
+        assert torch.equal(o, 3 * x + y)
+    with pytest.raises(KernelTypeError, match="`x` is a tensor that requires a gradient"):
+        axpy(o, x, y, 3.0, ndrange=7)
     x.requires_grad_(False)
     fast(python_calls, lambda: axpy(o, x, y, 3.0, ndrange=7), warm=0)
 

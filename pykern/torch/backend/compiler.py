@@ -12,17 +12,24 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pykern.torch.backend.decompositions import decompositions
+from pykern.torch.backend.destinations import destinations
 from pykern.torch.backend.framework import (
     GraphModule,
     aot_autograd,
     make_boxed_func,
     min_cut_rematerialization_partition,
 )
-from pykern.torch.backend.part import Part
+from pykern.torch.backend.part import Part, compile_ahead
 from pykern.torch.backend.partition import partitioned
 from pykern.torch.backend.summary import GraphSummary, Summary, summary_of_caller
 from pykern.torch.backend.support import Support
-from pykern.torch.backend.writes import keep_what_is_saved, writes_elsewhere
+from pykern.torch.backend.writes import (
+    forget_what_is_overwritten,
+    give_what_is_written,
+    keep_what_is_saved,
+    update_in_place,
+    writes_elsewhere,
+)
 
 
 def backend(graph: GraphModule, inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
@@ -45,11 +52,16 @@ def _compiled(compiling: Summary, kind: str, graph: GraphModule, inputs: Sequenc
     parts: list[Part] = []
     if kind == "forward":
         keep_what_is_saved(graph)
+    give_what_is_written(graph)
+    forget_what_is_overwritten(graph)
     if not writes_elsewhere(graph):
         graph, names = partitioned(graph, support)
+        places = destinations(graph, names)
+        compile_ahead((graph.get_submodule(name), places[name]) for name in names)
         for name in names:
-            part = Part(graph.get_submodule(name))
+            part = Part(graph.get_submodule(name), places[name])
             parts.append(part)
             setattr(graph, name, part)
+        update_in_place(graph)
     compiling.add(GraphSummary.of(kind, graph, parts, support.reasons))
     return make_boxed_func(graph.forward)

@@ -9,10 +9,12 @@ summary says so.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pykern.errors import KernelError
+from pykern.obtain.side_by_side import compile_side_by_side
+from pykern.torch.backend.destinations import Destinations
 from pykern.torch.backend.framework import (
     FakeTensorMode,
     GraphModule,
@@ -22,24 +24,26 @@ from pykern.torch.backend.framework import (
     Tensor,
     torch,
 )
-from pykern.torch.backend.program import Compiled, written
+from pykern.torch.backend.program import Compiled, source_of, written
 from pykern.torch.backend.writer import NotTaken
 
 MOST_PROGRAMS = 16
 """Lengths for which a part is compiled; each takes a tenth of a second or more."""
+NOWHERE = Destinations()
 
 
 class Part(Module):
     """What stands in the graph in place of a part."""
 
-    def __init__(self, graph: GraphModule) -> None:
+    def __init__(self, graph: GraphModule, destinations: Destinations = NOWHERE) -> None:
         super().__init__()
         self.graph_module = graph
+        self.destinations = destinations
         self.programs: dict[Any, Callable[..., Any]] = {}
         self.failure = ""
         self.operations = [n for n in graph.graph.nodes if n.op == "call_function"]
         self._lock = threading.Lock()
-        values = {n: n.meta["val"] for n in graph.graph.nodes if "val" in n.meta}
+        values = _noted(graph)
         self.is_dynamic = not all(map(_is_known, values.values()))
         if not self.is_dynamic:
             made = self.programs[()] = self._made(values.__getitem__)
@@ -64,16 +68,41 @@ class Part(Module):
             if key not in self.programs:
                 if len(self.programs) >= MOST_PROGRAMS:
                     self.failure = f"more than {MOST_PROGRAMS} different lengths came"
-                    return self.graph_module
+                    return self._in_torch
                 self.programs[key] = self._made(_values(self.graph_module, args).__getitem__)
             return self.programs[key]
 
     def _made(self, values: Callable[[Node], Any]) -> Callable[..., Any]:
         try:
-            return Compiled(written(self.graph_module, values))
+            return Compiled(written(self.graph_module, values, self.destinations))
         except (NotTaken, KernelError) as error:
             self.failure = str(error)
-            return self.graph_module
+            return self._in_torch
+
+    def _in_torch(self, *args: Any) -> Any:
+        """The part as PyTorch computes it."""
+        results = self.graph_module(*args)
+        for place, argument in self.destinations.updated:
+            args[argument].copy_(results[place])
+        return results
+
+
+def compile_ahead(graphs: Iterable[tuple[GraphModule, Destinations]]) -> None:
+    """Compile the parts whose lengths are known, side by side where there are many."""
+    sources = []
+    for graph, destinations in graphs:
+        values = _noted(graph)
+        if all(map(_is_known, values.values())):
+            try:
+                sources.append(source_of(written(graph, values.__getitem__, destinations)))
+            except (NotTaken, KernelError):  # the part itself is going to say why
+                continue
+    compile_side_by_side(sources)
+
+
+def _noted(graph: GraphModule) -> dict[Node, Any]:
+    """What the values of a part are, as they were captured."""
+    return {n: n.meta["val"] for n in graph.graph.nodes if "val" in n.meta}
 
 
 def _is_known(value: Any) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import linecache
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -19,12 +19,14 @@ import numpy as np
 import pykern as pk
 from pykern.data.abi import KEPT_LEAST
 from pykern.data.digests import digest_of
+from pykern.data.program_source import ProgramSource
 from pykern.data.source import ArraySpec, Parameter
 from pykern.obtain.code import loaded
 from pykern.obtain.memory_code import memory_code
 from pykern.obtain.schedules import tuned
 from pykern.program.plan import Plan
 from pykern.runtime.caching_allocator import caching_allocator
+from pykern.torch.backend.destinations import Destinations
 from pykern.torch.backend.framework import GraphModule, Node, Tensor, torch
 from pykern.torch.backend.ops import FREE, TABLE
 from pykern.torch.backend.writer import CONSTANTS, TYPES, DType, NotTaken, Writer
@@ -59,6 +61,11 @@ class Form:
         return order
 
     @property
+    def as_stored(self) -> tuple[tuple[int, ...], DType]:
+        """The lengths in the order of memory, and the type: all that a program knows of the form of dense elements."""
+        return tuple(self.shape[axis] for axis in self.order or ()), self.dtype
+
+    @property
     def dense(self) -> Form:
         """The same where it is dense, else in the order of the axes."""
         if self.order is not None:
@@ -75,9 +82,13 @@ class Text:
     source: str
     parameters: tuple[tuple[str, Form], ...]
     results: tuple[Form, ...]
+    donated: tuple[str, ...] = ()
+    """Parameters whose memory results may take."""
+    updated: dict[int, int] = field(default_factory=dict)
+    """Results that are the new values of parameters, by number."""
 
 
-def written(part: GraphModule, value: Callable[[Node], Any]) -> Text:
+def written(part: GraphModule, value: Callable[[Node], Any], destinations: Destinations) -> Text:
     """The program of a part. Raises `NotTaken` where a rule does."""
     w = Writer(value)
     nodes = list(part.graph.nodes)
@@ -87,17 +98,30 @@ def written(part: GraphModule, value: Callable[[Node], Any]) -> Text:
             w.write(node, TABLE[node.target])
     [output] = [n for n in nodes if n.op == "output"]
     results, forms = [], []
-    for node in output.args[0]:
+    updated = dict(destinations.updated)
+    for n, node in enumerate(output.args[0]):
         form = Form.of(value(node)).dense
         order = form.order
         assert order is not None
         straight = order == tuple(range(len(order)))
-        results.append(w.name(node) if straight else f"pk.transpose({w.name(node)}, {order!r})")
         forms.append(form)
+        if n in updated:
+            w.lines.append(f"{parameters[updated[n]][0]}[...] = {w.name(node)}")
+        else:
+            results.append(w.name(node) if straight else f"pk.transpose({w.name(node)}, {order!r})")
     name = _named(nodes)
     head = f"def {name}({', '.join(n for n, _ in parameters)}):"
-    body = [*w.lines, f"return ({', '.join(results)},)"]
-    return Text(name, "\n    ".join([head, *body]) + "\n", tuple(parameters), tuple(forms))
+    body = [*w.lines, f"return ({''.join(f'{each}, ' for each in results)})"]
+    donated = tuple(
+        name for n, (name, form) in enumerate(parameters) if n in destinations.donated and _fits(form, forms)
+    )
+    return Text(name, "\n    ".join([head, *body]) + "\n", tuple(parameters), tuple(forms), donated, updated)
+
+
+def _fits(form: Form, results: list[Form]) -> bool:
+    """Whether a result may take memory of this form: one that a program takes for equal has to be equal."""
+    alike = [each for each in results if each.as_stored == form.as_stored]
+    return bool(alike) and all(each == form for each in alike)
 
 
 def _named(nodes: list[Node]) -> str:
@@ -121,6 +145,13 @@ def program_of(text: Text) -> Any:
     return _PROGRAMS[text.source]
 
 
+def source_of(text: Text) -> ProgramSource:
+    """What the compiler is given. Raises `NotTaken` for tensors that programs do not take."""
+    program = program_of(text)
+    parameters = [Parameter(name, _spec(form)) for name, form in text.parameters]
+    return tuned(program.source_of(program.captured()[0], parameters, donated=text.donated))
+
+
 class Compiled:
     """A program that is ready to run on tensors."""
 
@@ -129,23 +160,29 @@ class Compiled:
         self.program = program_of(text)
         names = tuple(name for name, _ in text.parameters)
         parameters = [Parameter(name, _spec(form)) for name, form in text.parameters]
-        source = tuned(self.program.source_of(self.program.captured()[0], parameters))
+        source = tuned(self.program.source_of(self.program.captured()[0], parameters, donated=text.donated))
         self._plan = Plan(*loaded(source), names, source)
-        self._check()
+        self._taken = self._checked()
         if self._plan.is_large:
             memory_code.wanted()
         self.run = self._written()
 
-    def _check(self) -> None:
-        """The code writes what it is given memory for. Raises `NotTaken` where it would not."""
+    def _checked(self) -> list[int]:
+        """The parameter whose memory each result takes, -1 for new memory. Raises `NotTaken` where the code would not
+        write what is needed."""
         layout = self._plan.layout
-        made = [(tuple(r.shape), r.dtype, r.argument) for r in layout.results]
-        expected = [
-            (tuple(form.shape[a] for a in form.order or ()), _name(form.dtype), -1)
-            for form in self.text.results
+        returned = [n for n in range(len(self.text.results)) if n not in self.text.updated]
+        places = [
+            *returned,
+            *sorted(self.text.updated, key=lambda n: layout.updated.index(self.text.updated[n])),
         ]
-        if made != expected:
-            raise NotTaken(f"the program gives {made}, and {expected} is needed")
+        made = dict(zip(places, layout.results, strict=True))
+        for n, form in enumerate(self.text.results):
+            shape, dtype = form.as_stored
+            gives = tuple(made[n].shape), made[n].dtype
+            if gives != (shape, _name(dtype)):
+                raise NotTaken(f"the program gives {gives}, and {(shape, _name(dtype))} is needed")
+        return [made[n].argument for n in range(len(self.text.results))]
 
     def __call__(self, *tensors: Tensor) -> tuple[Tensor, ...]:
         """Run on tensors of the lengths that it was made for. One that lies otherwise in memory is copied first."""
@@ -161,7 +198,9 @@ class Compiled:
         for n, form in enumerate(taken):
             names[f"strides{n}"] = form.strides
             lines.append(f"if a{n}.stride() != strides{n}: a{n} = relaid(a{n}, strides{n})")
-        for n, form in enumerate(given):
+        own = [n for n, argument in enumerate(self._taken) if argument < 0]
+        for n in own:
+            form = given[n]
             names |= {
                 f"form{n}": form,
                 f"shape{n}": form.shape,
@@ -170,9 +209,15 @@ class Compiled:
             }
             small = f"empty(shape{n}, steps{n}, dtype=dtype{n})"
             lines.append(f"r{n} = {f'memory_for(form{n})' if is_large(form) else small}")
-        arguments, results = [f"a{n}" for n in range(len(taken))], [f"r{n}" for n in range(len(given))]
-        addresses = "".join(f"{name}.data_ptr(), " for name in (*arguments, *results))
-        lines += [f"run_at(({addresses}))", f"return ({''.join(f'{r}, ' for r in results)})"]
+        arguments = [f"a{n}" for n in range(len(taken))]
+        results = [f"r{n}" if argument < 0 else f"a{argument}" for n, argument in enumerate(self._taken)]
+        addresses = "".join(f"{name}.data_ptr(), " for name in (*arguments, *(f"r{n}" for n in own)))
+        lines.append(f"run_at(({addresses}))")
+        written = [f"a{argument}" for argument in self.text.updated.values()]
+        if written:
+            names["note_writes"] = torch.autograd.graph.increment_version
+            lines.append(f"note_writes(({''.join(f'{each}, ' for each in written)}))")
+        lines.append(f"return ({''.join(f'{each}, ' for each in results)})")
         exec(f"def run({', '.join(arguments)}):\n" + "".join(f"    {line}\n" for line in lines), names)
         return names["run"]
 

@@ -1,10 +1,12 @@
 """Writes into arguments: the only mutation that a graph of AOTAutograd has.
 
 Comes in: a graph. Goes out: whether its order of operations means something; the same graph with its writes at the
-end, and with results that no write changes.
+end, with those operations in place whose results are an argument's new value, and with results that no write changes.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from pykern.torch.backend.framework import GraphModule, Node, aten
 from pykern.torch.backend.ops import VIEWS
@@ -15,6 +17,15 @@ def writes_elsewhere(graph: GraphModule) -> bool:
     return any(_writes(n) and (n.target is not aten.copy_.default or n.users) for n in graph.graph.nodes)
 
 
+def give_what_is_written(graph: GraphModule) -> None:
+    """Let results that are a write give the argument that is written: it is the same tensor."""
+    [output] = [n for n in graph.graph.nodes if n.op == "output"]
+    for node in output.all_input_nodes:
+        if node.target is aten.copy_.default:
+            output.replace_input_with(node, node.args[0])
+    graph.recompile()
+
+
 def write_last(graph: GraphModule) -> None:
     """Put what writes into arguments behind everything that may read them."""
     [output] = [n for n in graph.graph.nodes if n.op == "output"]
@@ -22,6 +33,92 @@ def write_last(graph: GraphModule) -> None:
         output.prepend(node)
     graph.graph.lint()
     graph.recompile()
+
+
+def forget_what_is_overwritten(graph: GraphModule) -> None:
+    """Replace copies into the form of another tensor by what is copied, where it has that form: the other tensor, an
+    argument's part that becomes new, need not be read."""
+    for node in [n for n in graph.graph.nodes if n.target is aten.copy.default]:
+        old, new = node.args[:2]
+        if isinstance(new, Node) and _is_like(new, old):
+            node.replace_all_uses_with(new)
+            graph.graph.erase_node(node)
+            while not old.users and old.target in VIEWS:
+                unused, old = old, old.args[0]
+                graph.graph.erase_node(unused)
+    graph.recompile()
+
+
+def update_in_place(graph: GraphModule) -> None:
+    """Compute an argument's new value where the argument lies, if nothing else reads the argument: one row of a cache
+    is written, and the cache is not copied twice."""
+    for copy in [n for n in graph.graph.nodes if n.target is aten.copy_.default]:
+        argument, made = copy.args[:2]
+        if argument.op != "placeholder" or not isinstance(made, Node) or made.op != "call_function":
+            continue
+        if {*argument.users} != {made, copy} or not _is_like(made, argument) or _is_given(made):
+            continue
+        if made.args[0] is argument and argument not in _inputs(made.args[1:]) and _write_there(made):
+            copy.graph.erase_node(copy)
+            made.replace_all_uses_with(argument)
+            copy.graph.erase_node(made)
+    graph.graph.lint()
+    graph.recompile()
+
+
+def _write_there(node: Node) -> bool:
+    """Put what writes the first argument before an operation; whether there is such a thing."""
+    graph = node.graph
+    with graph.inserting_before(node):
+        if node.target in _PARTS:
+            whole, new, *place = node.args
+            part = graph.call_function(_PARTS[node.target], (whole, *place), node.kwargs)
+            graph.call_function(aten.copy_.default, (part, new))
+            return True
+        there = _in_place(node.target)
+        if there is not None:
+            graph.call_function(there, node.args, node.kwargs)
+        return there is not None
+
+
+def _in_place(op: Any) -> Any | None:
+    """The operation that writes its result into its first argument; None for views, which would become other views."""
+    schema = getattr(op, "_schema", None)
+    if schema is None or op in VIEWS or any(r.alias_info is not None for r in schema.returns):
+        return None
+    packet = getattr(aten, f"{op.overloadpacket.__name__}_", None)
+    if packet is None or op._overloadname not in packet.overloads():
+        return None
+    return getattr(packet, op._overloadname)
+
+
+_PARTS = {
+    aten.slice_scatter.default: aten.slice.Tensor,
+    aten.select_scatter.default: aten.select.int,
+}
+"""A tensor with another part, and how the part is looked at."""
+
+
+def _is_like(one: Node, other: Node) -> bool:
+    """Whether values have one type and the same known lengths."""
+    a, b = one.meta["val"], other.meta["val"]
+    is_known = all(isinstance(n, int) for n in (*a.shape, *b.shape))
+    return is_known and (a.shape, a.dtype, a.device) == (b.shape, b.dtype, b.device)
+
+
+def _is_given(node: Node) -> bool:
+    """Whether a value, or a view of it, is a result of the graph."""
+    return any(u.op == "output" or (u.target in VIEWS and _is_given(u)) for u in node.users)
+
+
+def _inputs(args: Any) -> set[Node]:
+    """The nodes in arguments, which may be lists."""
+    found: set[Node] = set()
+    for each in args:
+        found |= (
+            {each} if isinstance(each, Node) else _inputs(each) if isinstance(each, list | tuple) else set()
+        )
+    return found
 
 
 def keep_what_is_saved(graph: GraphModule) -> None:

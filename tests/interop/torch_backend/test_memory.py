@@ -9,7 +9,7 @@ from pykern.pytest_plugin import need_package
 torch = need_package("torch")
 
 from pykern.torch.backend import backend  # noqa: E402
-from tests.interop.torch_backend.compare import compared, same, trained  # noqa: E402
+from tests.interop.torch_backend.compare import compared, same, succeeded, trained  # noqa: E402
 
 
 def both(function, *inputs):
@@ -115,3 +115,51 @@ def test_gradients_are_of_what_was_before_a_write():
 def test_negated_and_conjugated_views_are_right():
     z = torch.randn(4, dtype=torch.complex64)
     compared(lambda x: (torch.exp(x) * 2, x + 1), z.conj().imag)
+
+
+class Cache(torch.nn.Module):
+    """Some rows of memory are written, and the whole of it is read; a counter is given out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("rows", torch.zeros(2, 8, 3))
+        self.register_buffer("columns", torch.zeros(2, 8, 3))
+        self.register_buffer("last", torch.zeros(3, 3))
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x, place):
+        self.calls += 1
+        self.rows[:, place] = x
+        self.columns[:, 2:4] = x
+        self.last[1] = x[0, 0]
+        self.last.mul_(0.5)
+        return torch.exp(self.rows * 2) + self.columns.cumsum(1), self.last.cumsum(0), self.calls
+
+
+def test_rows_of_a_cache_are_written_where_they_are():
+    models = Cache(), Cache()
+    torch._dynamo.reset()
+    compiled = torch.compile(models[0], backend=backend)
+    with torch.no_grad():
+        for n in range(3):
+            given = torch.randn(2, 2, 3), torch.tensor([n, n + 3])
+            same(compiled(*given), models[1](*given))
+            same([*models[0].buffers()], [*models[1].buffers()])
+    written = {left.operation for graph in succeeded(compiled).graphs for left in graph.left}
+    assert "aten.index_put_.default" in written
+    assert not {"aten.index_put.default", "aten.slice_scatter.default"} & written
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: (x.add_(y), x.t())[1],
+        lambda x, y: (y.copy_(x.cumsum(0)), y + x)[1],
+        lambda x, y: (x.cumsum(0), x.index_add_(0, torch.tensor([0, 1]), y[:2]), x.view(-1))[::2],
+        lambda x, y: (x.cumsum_(1).cumsum_(0), y.index_fill_(0, torch.tensor([2]), 4.0), x.cumsum(0)),
+        lambda x, y: x.copy_(x.flip(0).cumsum(0)) + y,
+    ],
+    ids=["view", "other", "given", "twice", "reversed"],
+)
+def test_what_is_computed_where_it_is_needed(function):
+    both(function, torch.rand(4, 6), torch.rand(4, 6))
