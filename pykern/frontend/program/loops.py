@@ -127,8 +127,9 @@ def for_loop(t: ProgramTranslator, node: ast.For) -> None:
         items = t.items(node.iter, iterated)
     views = frozenset().union(*t.views[first:])
     if isinstance(iterated, RangeValue) and _may_stay(t, node, iterated):
+        before = dict(t.names)
         _copies(t, node, items[:1], views)  # of the first one, which shows what the names become
-        if keeps_numbers_open(node, t.names):
+        if keeps_numbers_open(node, t.names, before):
             t.has_kept_loops = True
             _scf_for(t, node, RangeValue(items[1], iterated.stop, iterated.step))
             return
