@@ -46,13 +46,13 @@ def _cavity(u, v, p, steps: pk.static, sweeps: pk.static, dt, dx, dy, rho, nu):
         vc, ve, vw, vn, vs = _five(v)
         b = _source((ue, ve), (uw, vw), (un, vn), (us, vs), dt, dx, dy, rho)
         for _ in pk.range(sweeps):
-            _, e, w, n, s = _five(p)
+            e, w, n, s = _five(p)[1:]
             p[1:-1, 1:-1] = _relaxed(e, w, n, s, b, dx, dy)
             p[:, -1] = p[:, -2]
             p[0, :] = p[1, :]
             p[:, 0] = p[:, 1]
             p[-1, :] = 0
-        _, e, w, n, s = _five(p)
+        e, w, n, s = _five(p)[1:]
         new_u = _advanced(uc, ue, uw, un, us, uc, vc, (e - w) / (2 * rho * dx), dt, dx, dy, nu)
         new_v = _advanced(vc, ve, vw, vn, vs, uc, vc, (n - s) / (2 * rho * dy), dt, dx, dy, nu)
         u[1:-1, 1:-1] = new_u
@@ -162,11 +162,11 @@ def _channel(u, v, p, sweeps: pk.static, dt, dx, dy, rho, nu, F):
         vc, ve, vw, vn, vs = _around(v)
         b = _source((ue, ve), (uw, vw), (un, vn), (us, vs), dt, dx, dy, rho)
         for _ in pk.range(sweeps):
-            _, e, w, n, s = _around(p)
+            e, w, n, s = _around(p)[1:]
             p[1:-1] = _relaxed(e, w, n, s, b, dx, dy)
             p[-1] = p[-2]
             p[0] = p[1]
-        _, e, w, n, s = _around(p)
+        e, w, n, s = _around(p)[1:]
         before = u.sum()
         new_u = _advanced(uc, ue, uw, un, us, uc, vc, (e - w) / (2 * rho * dx), dt, dx, dy, nu) + F * dt
         new_v = _advanced(vc, ve, vw, vn, vs, uc, vc, (n - s) / (2 * rho * dy), dt, dx, dy, nu)
