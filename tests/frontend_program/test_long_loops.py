@@ -239,3 +239,34 @@ def test_numbers_that_give_shapes_branches_or_indices_are_known(rng):
     for i in range(40):
         s = s * 0.5 - y[i + 1] ** 3 + y[i + 1] ** 4 + y[i] ** 3
     np.testing.assert_allclose(beyond(y), s)
+
+
+def test_names_of_inner_loops_are_used_again(rng):
+    """By a second loop; the number of an inner loop is none that the outer one carries."""
+
+    @pk.jit
+    def twice(x):
+        total = 0.0
+        for i in range(30, 0, -1):
+            for j in range(i):
+                x[j] = x[j] - 0.125 * x[i] * x[j] + 0.25
+        for i in range(1, 30):
+            half = i / 2
+            for j in range(i):
+                x[j] = x[j] - 0.125 * x[i - 1] * x[j] + 0.25
+            total = total + half * x[i]
+        return x, total + j
+
+    x = rng.random(31)
+    expected, total = x.copy(), 0.0
+    for i in range(30, 0, -1):
+        for j in range(i):
+            expected[j] = expected[j] - 0.125 * expected[i] * expected[j] + 0.25
+    for i in range(1, 30):
+        for j in range(i):
+            expected[j] = expected[j] - 0.125 * expected[i - 1] * expected[j] + 0.25
+        total = total + i / 2 * expected[i]
+    assert loops_of(twice, x) >= 4
+    found = twice(x)
+    np.testing.assert_allclose(found[0], expected, rtol=1e-12)
+    np.testing.assert_allclose(found[1], total + 28, rtol=1e-12)

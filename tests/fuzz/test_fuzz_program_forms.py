@@ -1,7 +1,7 @@
 """Random programs in forms that are rewritten as a whole, against the same text on NumPy's arrays.
 
 Arrays of all pairs of points, with sums along any of their axes, and sweeps over `range` with bodies of any size, whose
-number indexes arrays and is computed with. ``PYKERN_FUZZ=N`` runs N / 60 of each.
+number indexes arrays and is computed with. ``PYKERN_FUZZ=N`` runs N / 100 of each.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ def sweep(random: Random) -> str:
         lines.append(f"for i in range({'n - 2, 0, -1' if random.random() < 0.3 else '1, n - 1'}):")
         if random.random() < 0.3:
             lines.append(f"    for j in range({random.choice(('i', 'i + 1, n', '3'))}):")
-            lines.append(f"        x[j] = x[j] - {term(random, 'j', True)} * {term(random, 'i', True)}")
+            lines.append(
+                f"        x[j] = x[j] - 0.05 * {term(random, 'j', True)} + 0.05 * {term(random, 'i', True)}"
+            )
         for _ in range(random.randrange(1, 4)):
             target = random.choice(("x", "y"))
             terms = [f"0.25 * {term(random, 'i', down)}" for _ in range(random.randrange(1, 5))]
@@ -67,7 +69,7 @@ def program(parameters: str, lines: list[str]) -> str:
     return f"def plain({parameters}):\n{body}\n\n\n@pk.jit\ndef run({parameters}):\n{body}\n"
 
 
-@pytest.mark.parametrize("seed", seeds(5))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_pairs(seed, tmp_path):
     random, rng = Random(seed), np.random.default_rng(seed)
     length = random.randrange(1, 6)
@@ -81,7 +83,7 @@ def test_pairs(seed, tmp_path):
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9, err_msg=text)
 
 
-@pytest.mark.parametrize("seed", seeds(5))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_sweeps(seed, tmp_path):
     random, rng = Random(seed), np.random.default_rng(seed)
     n = random.choice((5, 19, 34, 61))

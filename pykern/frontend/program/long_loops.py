@@ -32,16 +32,20 @@ Bounds = tuple[int, int]
 """The least and the largest that an integer may be."""
 
 
-def may_stay(node: ast.For, r: RangeValue, names: Mapping[str, Value]) -> bool:
-    """Whether a loop is long, and its number only used to index arrays, within their bounds, and to compute with."""
+def may_stay(node: ast.For, r: RangeValue, names: Mapping[str, Value]) -> set[str]:
+    """The names of numbers, its own and what is computed from it, of a loop that is long, and whose number is only used
+    to index arrays, within their bounds, and to compute with; none where it may not stay."""
     numbers = range(*(b.const for b in (r.start, r.stop, r.step)))  # type: ignore[arg-type]
     if len(numbers) < FEWEST or not isinstance(node.target, ast.Name):
-        return False
+        return set()
     ends = sorted((numbers[0], numbers[-1]))
     counters: dict[str, Bounds | None] = {node.target.id: (ends[0], ends[1])}
     if len(numbers) < LONG and len(numbers) * _work(node.body, names, counters) < LONG:
-        return False
-    return _Uses(names, counters).are_clear(node)
+        return set()
+    if not _Uses(names, counters).are_clear(node):
+        return set()
+    inner = [n for n in ast.walk(node) if isinstance(n, ast.For)]
+    return {*counters, *(name for loop in inner for name in target_names(loop))}
 
 
 def _work(body: list[ast.stmt], names: Mapping[str, Value], counters: Mapping[str, Bounds | None]) -> int:
@@ -203,8 +207,8 @@ class _Uses:
         return any(isinstance(n, ast.Name) and n.id in self.counters for n in ast.walk(node))
 
 
-def keeps_numbers_open(node: ast.For, names: Mapping[str, Value], before: Mapping[str, Value]) -> bool:
-    """Whether, after the first iteration, all that the loop assigns is of the run time: known numbers are computed as
-    Python does, one iteration after the other. Those that each iteration computes from its number are not carried."""
-    carried = (name for name in assigned_names(node.body) if name in before)
-    return not any(isinstance(one := names.get(name), Scalar) and one.is_const for name in carried)
+def keeps_numbers_open(node: ast.For, names: Mapping[str, Value], numbers: set[str]) -> bool:
+    """Whether, after the first iteration, all that the loop assigns is of the run time, but for `numbers`, which differ
+    in each: what is known is computed as Python does, one iteration after the other."""
+    assigned = (names.get(name) for name in assigned_names(node.body) if name not in numbers)
+    return not any(isinstance(one, Scalar) and one.is_const for one in assigned)
