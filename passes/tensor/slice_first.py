@@ -44,20 +44,35 @@ class SliceFirst(Pass):
     looks_for: ClassVar[tuple[str, ...]] = ("tensor.extract_slice",)
 
     def run(self, module: ir.Module) -> None:
-        weights: dict[ir.Value, int] = {}
-        cheap = [op for op in named(module.operation, "linalg.generic") if _is_cheap(op)]
-        for op in cheap:
-            view = Structured(op)
-            weights[op.results[0]] = len(view.ops) + sum(weights.get(v, 0) for v in view.inputs)
-        for op in reversed(cheap):  # readers first: what they read is sliced then, too
+        for op in reversed(
+            named(module.operation, "linalg.generic")
+        ):  # readers first: they slice what they read
+            if not _is_read_in_slices(op) or not _is_cheap(op):
+                continue
             slices = _only_slices(op.results[0])
-            if slices and _pays(op.results[0], weights[op.results[0]], slices):
+            if slices and _pays(op, slices):
                 for alike in slices.values():
                     made = _sliced(op, alike[0])
                     for one in alike:
                         one.results[0].replace_all_uses_with(made)
                         one.erase()
                 op.erase()
+
+
+def _is_read_in_slices(op: ir.Operation) -> bool:
+    first = next((use.owner.operation.name for result in op.results for use in result.uses), "")
+    return first == "tensor.extract_slice"
+
+
+def _weight(op: ir.Operation, most: int) -> int:
+    """Operations for an element, with those of what is computed along with it, as far as they are less than `most`."""
+    view = Structured(op)
+    weight = max(len(view.ops), 1)
+    for value in view.inputs:
+        producer = made_by(value, "linalg.generic")
+        if weight < most and producer is not None and is_elementwise(producer):
+            weight += _weight(producer, most - weight)
+    return weight
 
 
 def _is_cheap(op: ir.Operation) -> bool:
@@ -105,10 +120,12 @@ def _numbers(one: ir.Operation) -> list[list[int]]:
     ]
 
 
-def _pays(value: ir.Value, weight: int, slices: Mapping[str, Sequence[ir.Operation]]) -> bool:
+def _pays(op: ir.Operation, slices: Mapping[str, Sequence[ir.Operation]]) -> bool:
     """Whether the operations of all slices are few for each element of the array."""
     read = sum(math.prod(ir.RankedTensorType(alike[0].results[0].type).shape) for alike in slices.values())
-    return read * weight <= SLICED_AGAIN * math.prod(ir.RankedTensorType(value.type).shape)
+    elements = math.prod(ir.RankedTensorType(op.results[0].type).shape)
+    most = SLICED_AGAIN * elements // max(read, 1)
+    return _weight(op, most + 1) <= most
 
 
 def _sliced(op: ir.Operation, one: ir.Operation) -> ir.Value:
