@@ -10,7 +10,7 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.analysis.contraction import multiplies
-from pykern.passes.analysis.cost_model.lengths import SLICED_AGAIN
+from pykern.passes.analysis.cost_model.lengths import SLICED_ANEW
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import attributes_of
 from pykern.passes.ir.structured import Structured, generic, is_elementwise
@@ -50,7 +50,7 @@ class SliceFirst(Pass):
             if not _is_read_in_slices(op) or not _is_cheap(op):
                 continue
             slices = _only_slices(op.results[0])
-            if slices and _pays(op, slices):
+            if slices and _is_worth_it(op, slices):
                 for alike in slices.values():
                     made = _sliced(op, alike[0])
                     for one in alike:
@@ -120,11 +120,11 @@ def _numbers(one: ir.Operation) -> list[list[int]]:
     ]
 
 
-def _pays(op: ir.Operation, slices: Mapping[str, Sequence[ir.Operation]]) -> bool:
+def _is_worth_it(op: ir.Operation, slices: Mapping[str, Sequence[ir.Operation]]) -> bool:
     """Whether the operations of all slices are few for each element of the array."""
     read = sum(math.prod(ir.RankedTensorType(alike[0].results[0].type).shape) for alike in slices.values())
     elements = math.prod(ir.RankedTensorType(op.results[0].type).shape)
-    most = SLICED_AGAIN * elements // max(read, 1)
+    most = SLICED_ANEW * elements // max(read, 1)
     return _weight(op, most + 1) <= most
 
 

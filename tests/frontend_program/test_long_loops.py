@@ -241,7 +241,7 @@ def test_numbers_that_give_shapes_branches_or_indices_are_known(rng):
     np.testing.assert_allclose(beyond(y), s)
 
 
-def test_names_of_inner_loops_are_used_again(rng):
+def test_names_of_inner_loops_are_used_twice(rng):
     """By a second loop; the number of an inner loop is none that the outer one carries."""
 
     @pk.jit
