@@ -70,6 +70,40 @@ def test_forms_of_a_computation_give_the_same(tmp_path):
 
 
 @pytest.mark.slow
+def test_forms_of_npbench_beside_a_checkout(tmp_path):
+    """A checkout of one program, whose version for Numba is wrong and whose version for JAX fails."""
+    folder = tmp_path / "npbench" / "benchmarks" / "pythran" / "arc_distance"
+    folder.mkdir(parents=True)
+    (tmp_path / "bench_info").mkdir()
+    names = ["t", "p", "u", "q"]
+    described = {
+        "relative_path": "pythran/arc_distance", "module_name": "arc_distance", "func_name": "arcs",
+        "parameters": {"S": {"N": 999}}, "input_args": names,
+        "init": {"func_name": "initialize", "input_args": ["N"], "output_args": names},
+    }  # fmt: skip
+    (tmp_path / "bench_info" / "arc_distance.json").write_text(json.dumps({"benchmark": described}))
+    for ending, text in {
+        "": "import numpy as np\ndef initialize(N): return tuple(np.random.default_rng(1).random((4, N)))\n",
+        "_numpy": "import numpy as np\ndef arcs(t, p, u, q):\n"
+        "    h = np.sin((u - t) / 2) ** 2 + np.cos(t) * np.cos(u) * np.sin((q - p) / 2) ** 2\n"
+        "    return 2 * np.arcsin(np.sqrt(h))\n",
+        "_numba_n": "def arcs(t, p, u, q): return t\n",
+        "_jax": "def arcs(t, p, u, q): raise ValueError('not today')\n",
+    }.items():
+        (folder / f"arc_distance{ending}.py").write_text(text)
+    out = tmp_path / "out.json"
+    given = (tmp_path, "--only", "arc", "--seconds", "0.01", "--busy", "--json", out)
+    path = ROOT / "benchmarks" / "npbench.py"
+    status, output, errors = attempt(sys.executable, path, *given, cwd=tmp_path, environment=SMALL)
+    assert status == 0, output + errors
+    (found,) = [json.loads(line) for line in out.read_text().splitlines()]
+    assert set(found["ms"]) == {"numpy", "pykern program", "pykern kernel", "pykern kernel, one loop"}
+    assert found["failed"]["numba n"] == "wrong"
+    assert "jax" in found["failed"]
+    assert "slowest over fastest form" in output
+
+
+@pytest.mark.slow
 def test_products_behind_those_of_other_libraries(tmp_path):
     out = tmp_path / "out.json"
     status, output, errors = attempt(

@@ -34,6 +34,8 @@ from pykern.passes.tensor.read_widened import ReadWidened
 from pykern.passes.tensor.scalarise_elements import ScalariseElements
 from pykern.passes.tensor.separate_empties import SeparateEmpties
 from pykern.passes.tensor.separate_yields import SeparateYields
+from pykern.passes.tensor.slice_first import SliceFirst
+from pykern.passes.tensor.split_short_axes import SplitShortAxes
 
 BUFFERIZE = (
     "one-shot-bufferize{bufferize-function-boundaries=true "
@@ -71,6 +73,8 @@ def tensor_pipeline() -> Pipeline:
             Upstream("convert-elementwise-to-linalg,canonicalize,cse", where=("func.call",), bodies=True),
             ReadTransposed(),  # before fusion, which leaves what several ops read
             ReadWidened(),  # the same
+            SliceFirst(),  # before fusion, which does not look through slices
+            SplitShortAxes(),  # the same: what is left of a split array is elementwise
             AddFusionBarriers(),  # what would be computed many times over stays apart
             FuseLongChains(),  # before upstream's fusion, which is quadratic in a chain
             Upstream("func.func(linalg-fuse-elementwise-ops)"),

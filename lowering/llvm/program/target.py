@@ -66,12 +66,14 @@ from pykern.passes.tensor.read_widened import ReadWidened
 from pykern.passes.tensor.scalarise_elements import ScalariseElements
 from pykern.passes.tensor.separate_empties import SeparateEmpties
 from pykern.passes.tensor.separate_yields import SeparateYields
+from pykern.passes.tensor.slice_first import SliceFirst
+from pykern.passes.tensor.split_short_axes import SplitShortAxes
 
 register(
     ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings, AddFusionBarriers,
     FoldFirstTile, LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches, ReadTransposed,
     ReadWidened, RemoveFusionBarriers, DestinationPassing, MultiBuffer, PlanMemory, SeparateEmpties, SeparateYields,
-    ScalariseElements, SizeNests, StatesInPlace, SwapBuffers,
+    ScalariseElements, SizeNests, SliceFirst, SplitShortAxes, StatesInPlace, SwapBuffers,
 )  # fmt: skip
 
 EXPORTS = ("pk_run",)

@@ -52,3 +52,9 @@ registers."""
 VERSIONED_ROW = 3
 """Elements of a short row that gets a version of its own where its length is known at launch only: points in space and
 colours have so many."""
+SPLIT_AXIS = 4
+"""Numbers of an axis up to which arrays of all pairs of points are computed number by number: coordinates, colours."""
+OUTER_GROWTH = 8
+"""How many times larger than what it is broadcast from such an array is, at least: the small ones are transposed."""
+SLICED_ANEW = 16
+"""Operations for each element of an array up to which it is computed anew for each slice that reads it."""

@@ -126,9 +126,9 @@ def for_loop(t: ProgramTranslator, node: ast.For) -> None:
     else:
         items = t.items(node.iter, iterated)
     views = frozenset().union(*t.views[first:])
-    if isinstance(iterated, RangeValue) and _may_stay(t, node, iterated):
+    if isinstance(iterated, RangeValue) and (numbers := _may_stay(t, node, iterated)):
         _copies(t, node, items[:1], views)  # of the first one, which shows what the names become
-        if keeps_numbers_open(node, t.names):
+        if keeps_numbers_open(node, t.names, numbers):
             t.has_kept_loops = True
             _scf_for(t, node, RangeValue(items[1], iterated.stop, iterated.step))
             return
@@ -143,14 +143,11 @@ def _copies(t: ProgramTranslator, node: ast.For, items: list[Value], views: froz
     t.running.pop()
 
 
-def _may_stay(t: ProgramTranslator, node: ast.For, r: RangeValue) -> bool:
-    """Whether a loop over known numbers may stay a loop."""
-    return (
-        t.may_keep_loops
-        and not r.is_asked
-        and not node.exit_flags  # type: ignore[attr-defined]
-        and may_stay(node, r, t.names)
-    )
+def _may_stay(t: ProgramTranslator, node: ast.For, r: RangeValue) -> set[str]:
+    """Of a loop over known numbers that may stay a loop, what it computes numbers of; else nothing."""
+    if not t.may_keep_loops or r.is_asked or node.exit_flags:  # type: ignore[attr-defined]
+        return set()
+    return may_stay(node, r, t.names)
 
 
 def _scf_for(t: ProgramTranslator, node: ast.For, r: RangeValue) -> None:

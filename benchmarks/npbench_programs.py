@@ -1,0 +1,15 @@
+"""The programs of NPBench that are written here, family by family. Read next: `npbench_points`."""
+
+from __future__ import annotations
+
+# fmt: off
+import npbench_networks  # noqa: F401
+import npbench_points  # noqa: F401
+import npbench_sparse  # noqa: F401
+import npbench_stencils  # noqa: F401
+import npbench_waves  # noqa: F401
+from npbench_setting import FORMS
+
+# fmt: on
+
+BENCHMARKS = list(dict.fromkeys(one.benchmark for one in FORMS))
