@@ -16,6 +16,7 @@ from pykern.lowering.llvm.short_floats import EMULATE_BF16
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.stack import LimitStack
 from pykern.lowering.llvm.tapes import LowerTapes
+from pykern.passes.arithmetic.call_extremes import CallExtremes
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
@@ -47,7 +48,7 @@ RANGED = ("scf.", "arith.cmp", "arith.min", "arith.max", "arith.select", "arith.
           "arith.ceildiv", "arith.and", "arith.or", "arith.xor", "arith.sh", "arith.ext", "arith.trunc")  # fmt: skip
 """Ops that ranges of integers tell something about; in loops they do of most."""
 EXPANDED = ("arith.ceildiv", "arith.floordiv", "arith.extf", "arith.truncf", "arith.scaling_",
-            "arith.minimumf", "arith.minnumf", "arith.maximumf", "arith.maxnumf")  # fmt: skip
+            "arith.minnumf", "arith.maxnumf")  # fmt: skip
 """Ops that have no form in LLVM, or had none always."""
 
 PARTS = ("memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.extract_strided_metadata")
@@ -130,6 +131,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
                 "func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})", where=MATH
             ),
             *([Upstream(EMULATE_BF16)] if short_floats else []),
+            CallExtremes(),  # before `arith-expand`, which makes chains of them wait
             KeepRoundings(),
             # at once: canonicalization would join the conversions again
             Upstream("arith-expand{include-bf16=true}", where=EXPANDED),
