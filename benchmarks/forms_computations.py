@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from forms_branches import BRANCHES
 from forms_channels import CHANNELS
+from forms_images import IMAGES
 from forms_points import POINTS
 from forms_products import PRODUCTS
+from forms_records import RECORDS
 from forms_rows import ROWS
 from forms_setting import Computation, Form
 from forms_stencils import STENCILS
@@ -21,6 +23,8 @@ COMPUTATIONS: tuple[Computation, ...] = (
     *TABLES,
     *BRANCHES,
     *PRODUCTS,
+    *IMAGES,
+    *RECORDS,
 )
 QUICK = {"heat", "clamped", "periodic", "row sum", "product", "axpy", "distances"}
 

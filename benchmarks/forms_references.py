@@ -116,6 +116,32 @@ def _seven(o, t):
     return _inside(o, rows + t[1:-1, 1:-1, :-2] + t[1:-1, 1:-1, 2:] - 6 * inside)
 
 
+def _bilateral(o, t):
+    """Of the nine neighbours that there are, by how near their values are."""
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(t, 1, constant_values=np.nan), (3, 3))
+    weights = np.exp(-4 * (around - t[..., None, None]) ** 2)
+    return np.nansum(weights * around, (-2, -1)) / np.nansum(weights, (-2, -1))
+
+
+def _sobel(o, t):
+    w = np.array([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]], np.float32)
+    x, y = _filtered(t, w), _filtered(t, np.ascontiguousarray(w.T))
+    return _inside(o, np.where(x * x + y * y > 1, np.uint8(255), np.uint8(0)))
+
+
+def _yuv(o, x):
+    return x @ np.array([[0.299, -0.147, 0.615], [0.587, -0.289, -0.515], [0.114, 0.436, -0.1]], np.float32)
+
+
+def _complex(o, x, y):
+    product = (x[:, 0] + 1j * x[:, 1]) * (y[:, 0] + 1j * y[:, 1])
+    return np.stack([product.real, product.imag], 1)
+
+
+def _median(o, t):
+    return _inside(o, np.median(np.lib.stride_tricks.sliding_window_view(t, (3, 3)), (-2, -1)))
+
+
 REFERENCES: dict[str, Reference] = {
     "heat": _heat,
     "clamped": lambda o, t: _neighbours(np.pad(t, 1, "edge")),
@@ -170,5 +196,17 @@ REFERENCES: dict[str, Reference] = {
     "seven points": _seven,
     "bodies": _bodies,
     "steps of a rod": _rod,
+    "bilateral": _bilateral,
+    "sobel": _sobel,
+    "yuv": _yuv,
+    "pooling": lambda o, x: np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2))[:, ::2, ::2].max(
+        (3, 4)
+    ),
+    "median": _median,
+    "nearest": lambda o, x, y: ((x[:, None] - y[None]) ** 2).sum(-1).argmin(1),
+    "sparse rows, padded": lambda o, v, c, x: np.where(c >= 0, v * x[c], 0).sum(1),
+    "running maximum": lambda o, x: np.maximum.accumulate(x, 1),
+    "complex product": _complex,
+    "polynomial": lambda o, x, c: np.polyval(c[::-1].astype(np.float64), x),
 }
 """By the names of computations."""

@@ -107,6 +107,8 @@ ENDLESS = _declared("endless", mark, FUNCTION,
     "There is a loop in the kernel whose trip count is not known before it runs.")
 ITEMS = _declared("items", mark, LOOP,
     "This is the innermost loop over the work-items of a kernel without workgroups.")
+GROUP_ITEMS = _declared("group_items", mark, LOOP,
+    "This is the innermost loop over the work-items of a group, up to a barrier.")
 RAISED = _declared("raised", mark, FUNCTION, "The function is a kernel that was raised to linalg on tensors.")
 
 # Array programs.

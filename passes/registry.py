@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from pykern.errors import PassError
+from pykern.passes.arithmetic.call_extremes import CallExtremes
 from pykern.passes.arithmetic.expand_f16 import ExpandF16
 from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
 from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
@@ -27,6 +28,7 @@ from pykern.passes.autodiff.tensor.forward import Forward
 from pykern.passes.autodiff.tensor.reverse import Reverse
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
 from pykern.passes.kernel.carry_cells import CarryCells
+from pykern.passes.kernel.carry_divisions import CarryDivisions
 from pykern.passes.kernel.carry_selected_loads import CarrySelectedLoads
 from pykern.passes.kernel.check_bounds import CheckBounds
 from pykern.passes.kernel.check_nans import CheckNans
@@ -36,19 +38,23 @@ from pykern.passes.kernel.delinearise_launch import DelineariseLaunch
 from pykern.passes.kernel.drop_stop_gradient import DropStopGradient
 from pykern.passes.kernel.expand_ndrange import ExpandNdrange
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
+from pykern.passes.kernel.interchange_strides import InterchangeStrides
 from pykern.passes.kernel.items_from_loops import ItemsFromLoops
+from pykern.passes.kernel.join_stores import JoinStores
 from pykern.passes.kernel.limit_time import LimitTime
 from pykern.passes.kernel.narrow_indices import NarrowIndices
 from pykern.passes.kernel.plain_divisions import PlainDivisions
 from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
 from pykern.passes.kernel.promote_cells import PromoteCells
 from pykern.passes.kernel.promote_private import PromotePrivate
+from pykern.passes.kernel.rebase_loops import RebaseLoops
 from pykern.passes.kernel.reuse_loads import ReuseLoads
 from pykern.passes.kernel.shift_divisions import ShiftDivisions
 from pykern.passes.kernel.simplify import Simplify
 from pykern.passes.kernel.speculate_loads import SpeculateLoads
 from pykern.passes.kernel.split_edges import SplitEdges
 from pykern.passes.kernel.tighten_bounds import TightenBounds
+from pykern.passes.kernel.unroll_index_loops import UnrollIndexLoops
 from pykern.passes.kernel.unroll_short_rows import UnrollShortRows
 from pykern.passes.old_names import current
 from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
@@ -66,7 +72,9 @@ ENTRY_POINTS = "pykern.passes"
 LARGEST = 2**62
 """The largest number that passes take as an option: sums of a few of them still fit in 64 bits."""
 OWN: tuple[type[Pass], ...] = (
+    CallExtremes,
     CarryCells,
+    CarryDivisions,
     CarrySelectedLoads,
     CheckBounds,
     CheckNans,
@@ -81,6 +89,7 @@ OWN: tuple[type[Pass], ...] = (
     Forward,
     ForwardKernel,
     HoistAtomics,
+    InterchangeStrides,
     ItemsFromLoops,
     LimitTime,
     MaskShortRows,
@@ -92,7 +101,9 @@ OWN: tuple[type[Pass], ...] = (
     RaiseToLinalg,
     Reverse,
     ReverseKernel,
+    RebaseLoops,
     ReuseLoads,
+    JoinStores,
     KeepRoundings,
     RoundOnce,
     ScratchRows,
@@ -104,6 +115,7 @@ OWN: tuple[type[Pass], ...] = (
     Simplify,
     TightenBounds,
     UnmaskSums,
+    UnrollIndexLoops,
     UnrollShortRows,
     VectorizeElementary,
     VectorizeItems,

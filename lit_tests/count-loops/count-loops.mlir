@@ -85,3 +85,25 @@ func.func @others(%x: memref<?xf32>, %n: index, %step: index) attributes {kern.k
   }
   return
 }
+
+// In steps of the launch, which has at least one work-item.
+
+// CHECK-LABEL: func.func @strides
+// CHECK: %[[ALL:.*]] = "kern.ndrange"
+// CHECK: scf.for %{{.*}} = %{{.*}} to %arg1 step %[[ALL]]
+// CHECK-NOT: scf.while
+func.func @strides(%x: memref<?xf32>, %n: index) attributes {kern.kernel, kern.rank = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %first = "kern.global_id"() {dim = 0 : i64} : () -> index
+  %all = "kern.ndrange"() {dim = 0 : i64} : () -> index
+  %i = scf.while (%k = %first) : (index) -> index {
+    %more = arith.cmpi slt, %k, %n : index
+    scf.condition(%more) %k : index
+  } do {
+  ^bb0(%k: index):
+    memref.store %zero, %x[%k] : memref<?xf32>
+    %next = arith.addi %k, %all : index
+    scf.yield %next : index
+  }
+  return
+}

@@ -11,7 +11,7 @@
 // CHECK: scf.for %[[M:.*]] = %c0{{.*}} to %[[ACTIVE]]
 // CHECK: %[[R:.*]] = arith.subi %c15{{.*}}, %[[M]]
 // CHECK: memref.load %[[T]][%[[R]]]
-// CHECK-NOT: kern.
+// CHECK-NOT: "kern.
 func.func @reverse(%x: memref<?xf32>) attributes {kern.kernel, kern.plain, kern.rank = 1 : i64, kern.workgroup = array<i64: 16>} {
   %c15 = arith.constant 15 : index
   %t = "kern.shared"() : () -> memref<16xf32, #gpu.address_space<workgroup>>

@@ -143,3 +143,34 @@ func.func @long(%out: memref<?xf32>, %lo: index, %hi: index)
   } {kern.items}
   return
 }
+
+// -----
+
+// Lanes would have the array in vectors; where no loop is left it is in registers.
+
+// CHECK-LABEL: func.func @lanes
+// CHECK-NOT: memref.alloca
+// CHECK: scf.for
+// CHECK-NOT: scf.for
+// CHECK: } {kern.items}
+func.func @lanes(%out: memref<?xf32>, %x: memref<?x?xf32>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %w = memref.alloca() : memref<3xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    scf.for %k = %c0 to %c3 step %c1 {
+      %v = memref.load %x[%k, %i] : memref<?x?xf32>
+      memref.store %v, %w[%k] : memref<3xf32>
+    }
+    %s = scf.for %k = %c0 to %c3 step %c1 iter_args(%t = %zero) -> (f32) {
+      %v = memref.load %w[%k] : memref<3xf32>
+      %u = arith.addf %t, %v : f32
+      scf.yield %u : f32
+    }
+    memref.store %s, %out[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}

@@ -92,3 +92,41 @@ func.func @versions(%o: memref<?xf32>, %p: memref<?x?xf32>, %lo: index, %hi: ind
   } {kern.items}
   return
 }
+
+// An index that was read itself is 0 where the branch is not taken, if the array has an element at all; what is computed
+// with it is a choice.
+
+// CHECK-LABEL: func.func @read_index
+// CHECK: %[[SOME:.*]] = arith.cmpi sge, %{{.*}}, %c1
+// CHECK: scf.if
+// CHECK: scf.for
+// CHECK: %[[TAKEN:.*]] = arith.cmpi sge
+// CHECK: %[[AT:.*]] = arith.select %[[TAKEN]], %{{.*}}, %c0
+// CHECK: memref.load %arg2[%[[AT]]]
+// CHECK-NOT: scf.if
+// CHECK: } else {
+func.func @read_index(%o: memref<?xf32>, %c: memref<?x?xi32>, %x: memref<?xf32>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %none = arith.constant 0 : i32
+  %zero = arith.constant 0.0 : f32
+  %n = memref.dim %c, %c1 : memref<?x?xi32>
+  scf.for %i = %lo to %hi step %c1 {
+    %s = scf.for %k = %c0 to %n step %c1 iter_args(%held = %zero) -> (f32) {
+      %q = memref.load %c[%i, %k] : memref<?x?xi32>
+      %taken = arith.cmpi sge, %q, %none : i32
+      %t = scf.if %taken -> (f32) {
+        %at = arith.index_cast %q : i32 to index
+        %a = memref.load %x[%at] : memref<?xf32>
+        %u = arith.addf %held, %a : f32
+        scf.yield %u : f32
+      } else {
+        scf.yield %held : f32
+      }
+      scf.yield %t : f32
+    }
+    memref.store %s, %o[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}

@@ -131,3 +131,38 @@ func.func @filter(%o: memref<?xf32>, %t: memref<?xf32>, %w: memref<?xf32>, %lo: 
   } {kern.items}
   return
 }
+
+// -----
+
+// The bounds of a loop that are clamped: in the interior, where every window is whole, they are not. Of every second
+// element the interior ends at half of the length.
+
+// CHECK-LABEL: func.func @window
+// CHECK: %[[HALF:.*]] = arith.ceildivsi %{{.*}}, %c2
+// CHECK: scf.for %{{.*}} = %c0 to %c2
+// CHECK:   scf.for
+// CHECK:     arith.minsi
+// CHECK:     scf.for
+// CHECK: scf.for
+// CHECK-NOT: arith.minsi
+// CHECK: } {kern.items}
+func.func @window(%o: memref<?xf32>, %t: memref<?xf32>, %lo: index, %hi: index) attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %n = memref.dim %t, %c0 : memref<?xf32>
+  scf.for %i = %lo to %hi step %c1 {
+    %first = arith.muli %i, %c2 : index
+    %behind = arith.addi %first, %c3 : index
+    %end = arith.minsi %behind, %n : index
+    %s = scf.for %k = %first to %end step %c1 iter_args(%sum = %zero) -> (f32) {
+      %x = memref.load %t[%k] : memref<?xf32>
+      %next = arith.addf %sum, %x : f32
+      scf.yield %next : f32
+    }
+    memref.store %s, %o[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}

@@ -116,3 +116,28 @@ func.func @not(%o: memref<?x?xf32>, %columns: index, %x: memref<?x?xf32>, %lo: i
   }
   return
 }
+
+// -----
+
+// Pairs, of which each work-item reads both numbers: the version is for rows of two.
+
+// CHECK-LABEL: func.func @pairs
+// CHECK: arith.cmpi eq, %arg1, %c2
+// CHECK: scf.if
+// CHECK: scf.for
+// CHECK-NOT: scf.for
+// CHECK: kern.items
+func.func @pairs(%o: memref<?x?xf32>, %columns: index, %x: memref<?x?xf32>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %lo to %hi step %c1 {
+    scf.for %c = %c0 to %columns step %c1 {
+      %v = memref.load %x[%i, %c0] : memref<?x?xf32>
+      %w = memref.load %x[%i, %c1] : memref<?x?xf32>
+      %d = arith.subf %v, %w : f32
+      memref.store %d, %o[%i, %c] : memref<?x?xf32>
+    } {kern.items}
+  }
+  return
+}

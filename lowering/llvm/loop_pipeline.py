@@ -16,22 +16,28 @@ from pykern.lowering.llvm.short_floats import EMULATE_BF16
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.stack import LimitStack
 from pykern.lowering.llvm.tapes import LowerTapes
+from pykern.passes.arithmetic.call_extremes import CallExtremes
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.kernel.carry_cells import CarryCells
+from pykern.passes.kernel.carry_divisions import CarryDivisions
 from pykern.passes.kernel.carry_selected_loads import CarrySelectedLoads
 from pykern.passes.kernel.delinearise import Delinearise
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
+from pykern.passes.kernel.interchange_strides import InterchangeStrides
 from pykern.passes.kernel.items_from_loops import ItemsFromLoops
+from pykern.passes.kernel.join_stores import JoinStores
 from pykern.passes.kernel.narrow_indices import NarrowIndices
 from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
 from pykern.passes.kernel.promote_cells import PromoteCells
 from pykern.passes.kernel.promote_private import PromotePrivate
+from pykern.passes.kernel.rebase_loops import RebaseLoops
 from pykern.passes.kernel.shift_divisions import ShiftDivisions
 from pykern.passes.kernel.speculate_loads import SpeculateLoads
 from pykern.passes.kernel.split_edges import SplitEdges
 from pykern.passes.kernel.tighten_bounds import TightenBounds
+from pykern.passes.kernel.unroll_index_loops import UnrollIndexLoops
 from pykern.passes.kernel.unroll_short_rows import UnrollShortRows
 from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 from pykern.passes.vectorize.masked_rows import MaskShortRows
@@ -47,7 +53,7 @@ RANGED = ("scf.", "arith.cmp", "arith.min", "arith.max", "arith.select", "arith.
           "arith.ceildiv", "arith.and", "arith.or", "arith.xor", "arith.sh", "arith.ext", "arith.trunc")  # fmt: skip
 """Ops that ranges of integers tell something about; in loops they do of most."""
 EXPANDED = ("arith.ceildiv", "arith.floordiv", "arith.extf", "arith.truncf", "arith.scaling_",
-            "arith.minimumf", "arith.minnumf", "arith.maximumf", "arith.maxnumf")  # fmt: skip
+            "arith.minnumf", "arith.maxnumf")  # fmt: skip
 """Ops that have no form in LLVM, or had none always."""
 
 PARTS = ("memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.extract_strided_metadata")
@@ -85,16 +91,22 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
         (
             LowerReports(),
             Upstream("canonicalize,loop-invariant-code-motion,cse"),
+            InterchangeStrides(),  # of groups; before divisions in their loops are looked for
             Delinearise(),  # before divisions look different
             Upstream("canonicalize,cse"),
             TightenBounds(),  # guards of all there is become loop bounds: they have no rims
+            RebaseLoops(),  # before loops of known length are looked for
+            UnrollIndexLoops(),  # before edges are looked for in their branches
             UnrollShortRows(),  # before loops over such rows are taken for others
             ItemsFromLoops(),  # when guards are gone; what follows looks at loops over work-items
             SplitEdges(),  # before lanes, which take no branches and no indices that clamp
             Upstream("canonicalize,cse"),
+            RebaseLoops(),  # what clamped bounds were is a window
             ShiftDivisions(),  # before lanes, which do not divide integers
+            JoinStores(),  # before lanes, which take no branches that store
             CarryCells(),  # before lanes and reductions, which see what loops carry
             PromoteCells(),  # the same
+            UnrollIndexLoops(),  # of windows, and of what was a cell
             SpeculateLoads(),  # the same: they have choices and no branches that read; some only give what was a cell
             CarrySelectedLoads(),  # of branches that are choices now
             PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
@@ -106,6 +118,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             LowerTapes(),  # one tape a thread
             HoistAtomics(),  # wants cells that do not change outside of the loop
             PrivatiseReductions(),  # what is left of atomics in loops
+            CarryDivisions(),  # what neither lanes nor rows have taken apart; after loops are written twice
             LowerAtomics(),  # after loops: shared memory is known to belong to one thread
             Upstream("canonicalize,cse"),
             # static lengths remove bounds tests
@@ -130,6 +143,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
                 "func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})", where=MATH
             ),
             *([Upstream(EMULATE_BF16)] if short_floats else []),
+            CallExtremes(),  # before `arith-expand`, which makes chains of them wait
             KeepRoundings(),
             # at once: canonicalization would join the conversions again
             Upstream("arith-expand{include-bf16=true}", where=EXPANDED),

@@ -8,31 +8,11 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import find, named, replace
+from pykern.passes.kernels import find, named
 
-_EXTREMES = {"arith.maximumf": "llvm.intr.maximum", "arith.minimumf": "llvm.intr.minimum"}
 _FLAGS = "fastmathFlags"
 _USERS, _APPROXIMATE = "contract", "afn"
 """What all arithmetic of users allows, and what that of kernels with ``fastmath=True`` does besides."""
-
-
-@dataclass(frozen=True)
-class CallExtremes(Pass):
-    """Maxima and minima of f32 that hand NaN on, by one instruction.
-
-    In:  arith.maximumf and minimumf. Out: LLVM's intrinsics of the same meaning, before `arith-expand` makes two
-         comparisons and two choices of each.
-    """
-
-    name: ClassVar[str] = "kern-call-extremes"
-
-    def run(self, module: ir.Module) -> None:
-        for op in named(module.operation, *_EXTREMES):
-            kind = op.results[0].type
-            if isinstance(kind, ir.F32Type):
-                with ir.InsertionPoint(op), op.location:
-                    made = ir.Operation.create(_EXTREMES[op.name], results=[kind], operands=list(op.operands))
-                replace(op, [made.result])
 
 
 @dataclass(frozen=True)

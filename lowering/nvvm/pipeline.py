@@ -10,11 +10,12 @@ from pykern.lowering.gpu.unroll_loops import BoundCounters
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.llvm.loops import AnnotateBranches
 from pykern.lowering.nvvm.chips import MAX_DEPTH, MAX_GROUP, STATIC_SHARED, SUBGROUP, Chip
-from pykern.lowering.nvvm.instructions import CallExtremes, FlushSubnormals
+from pykern.lowering.nvvm.instructions import FlushSubnormals
 from pykern.lowering.nvvm.library import CallLibdevice
 from pykern.lowering.nvvm.matrices import LowerMatrices
 from pykern.lowering.nvvm.options import NvvmOptions
 from pykern.lowering.nvvm.tensor_maps import PassTensorMaps
+from pykern.passes.arithmetic.call_extremes import CallExtremes
 from pykern.passes.framework import Pipeline, Upstream, is_careful
 
 
@@ -27,7 +28,7 @@ def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
         (
             CallLibdevice(),  # CUDA's own functions: at most 4 ulp in f32, 2 in f64
             LowerMatrices(),
-            *((CallExtremes(),) if chip.extremes else ()),
+            *((CallExtremes(only_f32=True),) if chip.extremes else ()),
         ),
         LowerToPointers(aligned=BUFFER_ALIGNMENT if options.aligned else 0),
     )

@@ -56,8 +56,10 @@ def floor_remainder(select: ir.Operation) -> ir.Operation | None:
     differs, signs = condition.operands
     mixed = compared_with_zero(signs, arith.CmpIPredicate.slt)
     xor = None if mixed is None else defining(mixed)
+    tested = compared_with_zero(differs, arith.CmpIPredicate.ne)
     is_ours = (
-        compared_with_zero(differs, arith.CmpIPredicate.ne) == rest
+        tested is not None
+        and tested == rest
         and xor is not None
         and xor.name == "arith.xori"
         and list(xor.operands) == [rest, divisor]
@@ -85,5 +87,6 @@ def _outermost(op: ir.Operation, divisor: ir.Value) -> ir.Operation:
     only = users[0] if len(users) == 1 else None
     if only is None or only.name != "arith.select" or is_constant(only.operands[1]) != 0:
         return op
-    is_test = compared_with_zero(only.operands[0], arith.CmpIPredicate.eq) == divisor
+    tested = compared_with_zero(only.operands[0], arith.CmpIPredicate.eq)
+    is_test = tested is not None and tested == divisor
     return only if is_test and only.operands[2] == op.results[0] else op

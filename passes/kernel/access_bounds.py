@@ -38,24 +38,32 @@ class IndexRange:
 
 
 def is_within(load: ir.Operation, outer: ir.Operation) -> list[ir.Value] | None:
-    """Conditions, made at the insertion point in front of `outer`, under which the load touches its array alone; None
-    where an index is anything else than a number, a counter of a loop or one of them moved."""
+    """Conditions, made at the insertion point in front of `outer`, under which the load touches its array alone, where
+    indices that are neither numbers nor counters of loops nor one of them moved are 0; None where bounds of loops say
+    that it may well reach beyond."""
     memory, *indices = load.operands
     if is_inside(memory, outer):
         return None
     ranges = [_range(index, outer) for index in indices]
-    if any(found is None or not found.is_likely for found in ranges):
+    if any(found is not None and not found.is_likely for found in ranges):
         return None
     conditions = []
     for dimension, found in enumerate(ranges):
-        assert found is not None
         length = memref.DimOp(memory, index_constant(dimension)).result
+        if found is None:
+            conditions.append(arith.CmpIOp(arith.CmpIPredicate.sge, length, index_constant(1)).result)
+            continue
         if found.low is not None or found.low_offset < 0:
             low = _sum(found.low, found.low_offset)
             conditions.append(arith.CmpIOp(arith.CmpIPredicate.sge, low, index_constant(0)).result)
         high = _sum(found.high, found.high_offset)
         conditions.append(arith.CmpIOp(arith.CmpIPredicate.sle, high, length).result)
     return conditions
+
+
+def unknown_indices(load: ir.Operation, outer: ir.Operation) -> list[ir.Value]:
+    """Indices of which nothing in front of `outer` says how large they are: numbers that were read, for example."""
+    return [index for index in list(load.operands)[1:] if _range(index, outer) is None]
 
 
 def _range(index: ir.Value, outer: ir.Operation) -> IndexRange | None:

@@ -1,7 +1,7 @@
-"""What becomes of loops of constant length around small arrays, before anything is changed.
+"""What becomes of loops of constant length around small arrays or index arithmetic, before anything is changed.
 
-Comes in: the loop over work-items and arrays of a work-item's own. Goes out: `Plan`: which loops are to be
-unrolled, which cell an access means, which cells an op changes, how many ops there will be.
+Comes in: the loop over work-items, arrays of a work-item's own, and values to be known. Goes out: `Plan`: which loops
+are to be unrolled, which cell an access means, which cells an op changes, how many ops there will be.
 Read next: `unrolling`, which carries it out.
 """
 
@@ -115,10 +115,23 @@ def _is_bit(value: ir.Value) -> bool:
 
 
 class Plan:
-    """One loop over work-items with these arrays in values; `refused` are those that cannot be."""
+    """One loop over work-items with these arrays in values; `refused` are those that cannot be. Loops whose variables
+    `wanted` values depend on are unrolled, too, where they have at most `longest` iterations."""
 
-    def __init__(self, loop: ir.Operation, arrays: list[ir.Value], most: int) -> None:
+    def __init__(
+        self,
+        loop: ir.Operation,
+        arrays: list[ir.Value],
+        most: int,
+        wanted: Iterable[ir.Value] = (),
+        longest: int | None = None,
+    ) -> None:
         self.loop, self.arrays, self.most = loop, arrays, most
+        self.wanted, self.longest = tuple(wanted), longest
+        self.unrolls = False
+        """Whether any loop is unrolled."""
+        self.keeps_loops = False
+        """Whether some loop stays."""
         self.numbers = {array: place for place, array in enumerate(arrays)}
         self.refused: set[ir.Value] = set()
         self.count = 0
@@ -153,7 +166,10 @@ class Plan:
         if op.name != "scf.for" or op.regions[0].blocks[0].arguments[0] not in self._counting:
             return None
         lower, upper, step = (number(value, known) for value in list(op.operands)[:3])
-        return None if lower is None or upper is None or not step or step < 0 else range(lower, upper, step)
+        if lower is None or upper is None or not step or step < 0:
+            return None
+        found = range(lower, upper, step)
+        return None if self.longest is not None and len(found) > self.longest else found
 
     def changed(self, op: ir.Operation, known: Known) -> list[Cell]:
         """The cells that stores inside of the op mean."""
@@ -179,6 +195,7 @@ class Plan:
         iterations = self.iterations(op, known)
         which = number(op.operands[0], known) if op.name == "scf.if" else None
         if iterations is not None:
+            self.unrolls = True
             given = [number(value, known) for value in list(op.operands)[3:]]
             for at in iterations:
                 self.count += 1
@@ -205,6 +222,7 @@ class Plan:
             inner = find(op, self.accesses) if len(op.regions) else []
             self.refused |= {access.operands[MEMORY_OPERAND[access.name]] for access in inner}
             return
+        self.keeps_loops = self.keeps_loops or op.name != "scf.if"
         for region in op.regions:
             for block in region.blocks:
                 note(known, block.arguments, [None] * len(block.arguments))
@@ -212,8 +230,10 @@ class Plan:
         note(known, op.results, [None] * len(op.results))
 
     def _counting_variables(self) -> set[ir.Value]:
-        """Values behind the indices of the arrays, also by the length of a loop; among them variables of loops."""
-        waiting = [
+        """Values behind those wanted and the indices of the arrays, also by the length of a loop; among them variables
+        of loops."""
+        waiting = list(self.wanted)
+        waiting += [
             index
             for op in find(self.loop, self.accesses)
             for index in list(op.operands)[MEMORY_OPERAND[op.name] + 1 :]

@@ -25,6 +25,7 @@ from pykern.passes.remarks import remark
 
 _UPWARDS, _DOWNWARDS = ("slt", "sle"), ("sgt", "sge")
 """Predicates of the conditions of loops that count."""
+_SIZES = ("kern.ndrange", "kern.group_size", "kern.num_groups", "kern.subgroup_size")
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class CountLoops(Pass):
 
     In:  kernels with `scf.while`.
     Out: `scf.for` where the condition is one comparison of an index, to which each iteration adds the same positive
-         number, with an upper bound that does not change; or from which it takes one, with a lower bound. What the
-         loop leaves, the counter included, is the same.
+         number or a size of the launch, with an upper bound that does not change; or from which it takes one, with a
+         lower bound. What the loop leaves, the counter included, is the same.
     """
 
     name: ClassVar[str] = "kern-count-loops"
@@ -57,9 +58,17 @@ class Counter:
     """The place of the counter among what the loop carries, what is added to it, and what it is compared with."""
 
     place: int
-    step: int
+    step: int | ir.Value
     bound: ir.Value
     is_included: bool
+
+    @property
+    def goes_down(self) -> bool:
+        return self.step == -1
+
+    def distance(self) -> ir.Value:
+        """From one iteration to the next, at the insertion point."""
+        return index_constant(abs(self.step)) if isinstance(self.step, int) else self.step
 
 
 def _counter(loop: ir.Operation) -> Counter | None:
@@ -85,18 +94,32 @@ def _counter(loop: ir.Operation) -> Counter | None:
     place = arguments.index(left)
     step = _step(terminator(after).operands[place], left, passed, list(after.arguments))
     counts_up = predicate in _UPWARDS
-    if step is None or (step < 1 if counts_up else step != -1) or not hoist(right, loop):
+    if step is None or not hoist(right, loop):
+        return None
+    if isinstance(step, int) and (step < 1 if counts_up else step != -1):
+        return None
+    if not isinstance(step, int) and not (counts_up and hoist(step, loop)):
         return None
     return Counter(place, step, right, predicate in ("sle", "sge"))
 
 
-def _step(next_one: ir.Value, counter: ir.Value, passed: list[ir.Value], given: list[ir.Value]) -> int | None:
+def _step(
+    next_one: ir.Value, counter: ir.Value, passed: list[ir.Value], given: list[ir.Value]
+) -> int | ir.Value | None:
     """What the body adds to the counter."""
     op = made_by(next_one, "arith.addi", "arith.subi")
     if op is None or op.operands[0] not in given or passed[given.index(op.operands[0])] != counter:
         return None
     number = is_constant(op.operands[1])
+    if number is None and op.name == "arith.addi" and _is_size(op.operands[1]):
+        return op.operands[1]
     return -number if number is not None and op.name == "arith.subi" else number
+
+
+def _is_size(value: ir.Value) -> bool:
+    """Whether a value is a size of the launch, or a product of such: at least 1, where there is a work-item."""
+    op = made_by(value, *_SIZES, "arith.muli")
+    return op is not None and (op.name in _SIZES or all(map(_is_size, op.operands)))
 
 
 def _replace(loop: ir.Operation, counter: Counter) -> None:
@@ -107,13 +130,13 @@ def _replace(loop: ir.Operation, counter: Counter) -> None:
     start = starts.pop(counter.place)
     with ir.InsertionPoint(loop), loop.location:
         first, end = _range(start, counter)
-        made = scf.ForOp(first, end, index_constant(abs(counter.step)), starts)
+        made = scf.ForOp(first, end, counter.distance(), starts)
         behind = _behind(first, end, start, counter)
     now = list(made.inner_iter_args)
     results = list(made.results)
     with ir.InsertionPoint(made.body), loop.location:
         variable = made.induction_variable
-        now.insert(counter.place, variable if counter.step > 0 else arith.SubIOp(start, variable).result)
+        now.insert(counter.place, arith.SubIOp(start, variable).result if counter.goes_down else variable)
         results.insert(counter.place, behind)
     held = list(before.arguments)
     for given, value in zip(after.arguments, passed, strict=True):
@@ -132,7 +155,7 @@ def _replace(loop: ir.Operation, counter: Counter) -> None:
 def _range(start: ir.Value, counter: Counter) -> tuple[ir.Value, ir.Value]:
     """From where to where the variable of the new loop goes: backwards it is how far from the start."""
     one = index_constant(1)
-    if counter.step > 0:
+    if not counter.goes_down:
         return start, index_arithmetic("addi", counter.bound, one) if counter.is_included else counter.bound
     length = index_arithmetic("subi", start, counter.bound)
     return index_constant(0), index_arithmetic("addi", length, one) if counter.is_included else length
@@ -141,8 +164,8 @@ def _range(start: ir.Value, counter: Counter) -> tuple[ir.Value, ir.Value]:
 def _behind(first: ir.Value, end: ir.Value, start: ir.Value, counter: Counter) -> ir.Value:
     """What the counter is behind the loop, at the insertion point."""
     length = arith.MaxSIOp(index_arithmetic("subi", end, first), index_constant(0)).result
-    if counter.step < 0:
+    if counter.goes_down:
         return index_arithmetic("subi", start, length)
-    step = index_constant(counter.step)
+    step = counter.distance()
     trips = arith.CeilDivSIOp(length, step).result
     return index_arithmetic("addi", start, arith.MulIOp(trips, step).result)

@@ -46,7 +46,7 @@ class Delinearise(Pass):
     def run(self, module: ir.Module) -> bool:
         changed = False
         for kernel in kernels.kernels(module):
-            for loop in find(kernel, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes):
+            for loop in find(kernel, lambda op: op.name == "scf.for" and _is_of_items(op)):
                 changed = self._loop(kernel, loop) or changed
         return changed
 
@@ -68,7 +68,7 @@ class Delinearise(Pass):
         remark(divisions[0].op, "flat index: a loop over rows and one over columns, without divisions")
         with ir.InsertionPoint(loop), loop.location:
             tests = [] if number is not None else [_at_least(divisor, self.columns)]
-            if kern.PLAIN not in kernel.attributes:
+            if not _begins_at_zero(kernel, loop):
                 tests.append(_at_least(loop.operands[0], 0))
             if tests:
                 inner = _beside(loop, tests, divisor)
@@ -81,7 +81,7 @@ class Delinearise(Pass):
     def _short_rows(self, kernel: ir.Operation, loop: ir.Operation, divisor: ir.Value) -> bool:
         """Let whole rows of few columns be rows and columns, and parts of rows at both ends run as they did."""
         lower, upper = list(loop.operands)[:2]
-        if kern.PLAIN not in kernel.attributes or len(find(loop, lambda _: True)) > SHORT_ROW_OPS:
+        if not _begins_at_zero(kernel, loop) or len(find(loop, lambda _: True)) > SHORT_ROW_OPS:
             return False
         remark(loop, "flat index: a loop over short rows and one over their columns, without divisions")
         with ir.InsertionPoint(loop), loop.location:
@@ -105,6 +105,15 @@ class Delinearise(Pass):
         loop.operands[0], loop.operands[1] = zero, divisor
         _use_both(loop, rows.induction_variable, start, divisor)
         return True
+
+
+def _is_of_items(loop: ir.Operation) -> bool:
+    return kern.ITEMS in loop.attributes or kern.GROUP_ITEMS in loop.attributes
+
+
+def _begins_at_zero(kernel: ir.Operation, loop: ir.Operation) -> bool:
+    """Whether the loop surely is over numbers that are not negative."""
+    return kern.PLAIN in kernel.attributes and kern.GROUP_ITEMS not in loop.attributes
 
 
 def _largest(divisors: list[ir.Value]) -> ir.Value | None:
@@ -142,7 +151,9 @@ def _beside(loop: ir.Operation, tests: list[ir.Value], divisor: ir.Value) -> ir.
     with ir.InsertionPoint(branch.else_block):
         end = scf.YieldOp([]).operation
     loop.move_before(end)
-    del loop.attributes[kern.ITEMS]
+    for mark in (kern.ITEMS, kern.GROUP_ITEMS):
+        if mark in loop.attributes:
+            del loop.attributes[mark]
     leave_alone(loop)
     return inner
 

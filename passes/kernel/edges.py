@@ -28,13 +28,15 @@ _ONE = Affine(constant=1)
 
 @dataclass(frozen=True)
 class HalfLine:
-    """Iterations from `bound` on, or (not `is_lower`) below it; there a comparison has the outcome `truth`."""
+    """Iterations from `bound / stride` on, rounded up, or (not `is_lower`) below it; there a comparison has the outcome
+    `truth`."""
 
     bound: Affine
     is_lower: bool
     truth: bool
     is_short: bool
     """Whether few iterations lie outside, as far as lengths of arrays are those of launches."""
+    stride: int = 1
 
 
 @dataclass(frozen=True)
@@ -69,12 +71,12 @@ class Edge:
 
 
 def edges_of(loop: ir.Operation, branches_only: bool) -> list[Edge]:
-    """The edges that matter: an index of an access depends on them, or a branch; with `branches_only` a branch of the
-    innermost loop over work-items."""
+    """The edges that matter: an index of an access depends on them, a branch, or how often a loop runs; with
+    `branches_only` a branch or a loop in the innermost loop over work-items."""
     spans = spans_of(loop)
-    found = list(_comparisons(loop, spans))
+    found = [*_comparisons(loop, spans), *_clamps(loop, spans)]
     if not branches_only:
-        found += [*_clamps(loop, spans), *_remainders(loop, spans)]
+        found += _remainders(loop, spans)
     return [edge for edge in found if _matters(edge.op.results[0], branches_only)]
 
 
@@ -115,12 +117,13 @@ def _half_line(op: ir.Operation, predicate: str, loop: ir.Operation, spans: Span
     if left is None or right is None:
         return None
     difference = left - right
-    if difference.coefficient == -1:
+    if difference.coefficient < 0:
         difference, predicate = difference * -1, MIRRORED[predicate]
-    if difference.coefficient != 1:
+    stride = difference.coefficient
+    if not 1 <= stride <= WIDEST_RIM:
         return None
     fixed, least, most = extremes(difference, spans)
-    if predicate in ("eq", "ne") and least != most:
+    if predicate in ("eq", "ne") and (least != most or stride != 1):
         return None  # `j != i`: outside of all `j` lie few iterations, if any
     bound = Affine(0, fixed.terms, fixed.constant) * -1
     place = _place(bound, loop)
@@ -128,12 +131,12 @@ def _half_line(op: ir.Operation, predicate: str, loop: ir.Operation, spans: Span
         return None
     is_lower, is_short = place
     reach = least if is_lower else most
-    bound, is_short = bound - reach, is_short and reach.is_number
+    bound, is_short = bound - reach, is_short and reach.is_number and stride == 1
     if predicate in ("eq", "ne"):
         return HalfLine(bound + _ONE if is_lower else bound, is_lower, predicate == "ne", is_short)
     if predicate in ("sgt", "sle"):
-        return HalfLine(bound + _ONE, is_lower, (predicate == "sgt") is is_lower, is_short)
-    return HalfLine(bound, is_lower, (predicate == "sge") is is_lower, is_short)
+        return HalfLine(bound + _ONE, is_lower, (predicate == "sgt") is is_lower, is_short, stride)
+    return HalfLine(bound, is_lower, (predicate == "sge") is is_lower, is_short, stride)
 
 
 def _wrapped(
@@ -185,7 +188,8 @@ def _is_length(value: ir.Value) -> bool | None:
 
 
 def _matters(value: ir.Value, branches_only: bool) -> bool:
-    """Whether an access or a branch depends on a value, rather than numbers alone, which vectors select."""
+    """Whether an access, a branch or the bound of a loop depends on a value, rather than numbers alone, which vectors
+    select."""
     seen: set[ir.Value] = set()
     waiting = [value]
     while waiting:
@@ -198,6 +202,9 @@ def _matters(value: ir.Value, branches_only: bool) -> bool:
             if user.name == "scf.if" and use.operand_number == 0:
                 if not branches_only or _is_innermost(user):
                     return True
+            elif user.name == "scf.for" and use.operand_number < 2:
+                if kern.ITEMS not in user.attributes and _is_innermost(user):
+                    return True
             elif user.name in _FIRST_INDEX and use.operand_number >= _FIRST_INDEX[user.name]:
                 if not branches_only:
                     return True
@@ -209,7 +216,7 @@ def _matters(value: ir.Value, branches_only: bool) -> bool:
 
 
 def _is_innermost(branch: ir.Operation) -> bool:
-    """Whether a branch stands in the innermost loop over work-items."""
+    """Whether a branch or a loop stands in the innermost loop over work-items."""
     around = branch.parent
     while around is not None and kern.ITEMS not in around.operation.attributes:
         around = around.operation.parent

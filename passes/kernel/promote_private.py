@@ -14,7 +14,7 @@ from mlir import ir
 
 from pykern.dialect import attributes as kern
 from pykern.passes import kernels
-from pykern.passes.analysis.cost_model.code_size import UNROLLED_OPS
+from pykern.passes.analysis.cost_model.code_size import UNROLLED_INDEX_OPS, UNROLLED_OPS
 from pykern.passes.analysis.cost_model.registers import PROMOTED_CELLS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.values import has_uses, is_nested_in
@@ -33,10 +33,10 @@ class PromotePrivate(Pass):
     """Keep private arrays in values where each access says which cell it means.
 
     In:  kernels as loops over work-items, the innermost marked `kern.items`.
-    Out: where work-items cannot run in lanes as they are (`kern-vectorize-items` has such memory in vectors): arrays of
-         at most `cells` cells, whose indices are constants once the loops that count them are unrolled, are gone, and
-         so are these loops; other loops and branches carry what they change. Where that would make more than `ops`
-         ops, arrays and loops stay.
+    Out: arrays of at most `cells` cells, whose indices are constants once the loops that count them are unrolled, are
+         gone, and so are these loops; other loops and branches carry what they change. Where that would make more than
+         `ops` ops, arrays and loops stay; and where work-items can run in lanes as they are (`kern-vectorize-items` has
+         such memory in vectors) and some loop would be left, or many ops.
     """
 
     name: ClassVar[str] = "kern-promote-private"
@@ -50,8 +50,8 @@ class PromotePrivate(Pass):
             # a push and its pop are one pair: of each there is one
             if items and not find(kernel, lambda op: op.name in _TAPES):
                 arrays = self._arrays(kernel, items[0])
-                if arrays and not _runs_in_lanes(kernel, items[0]):
-                    self._promote(items[0], arrays)
+                if arrays:
+                    self._promote(items[0], arrays, _runs_in_lanes(kernel, items[0]))
 
     def _arrays(self, kernel: ir.Operation, loop: ir.Operation) -> list[ir.Value]:
         """Small ones of fixed shape, of which the work-items only ask for cells."""
@@ -62,9 +62,12 @@ class PromotePrivate(Pass):
         kind = ir.MemRefType(array.type)
         return kind.has_static_shape and math.prod(kind.shape) <= self.cells
 
-    def _promote(self, loop: ir.Operation, arrays: list[ir.Value]) -> None:
+    def _promote(self, loop: ir.Operation, arrays: list[ir.Value], has_lanes: bool) -> None:
+        """Work-items that have lanes as they are, gain where no loop is left, and LLVM makes lanes of them."""
         while arrays:
-            plan = Plan(loop, arrays, self.ops)
+            plan = Plan(loop, arrays, UNROLLED_INDEX_OPS if has_lanes else self.ops)
+            if has_lanes and (plan.keeps_loops or plan.refused):
+                return
             if not plan.refused:
                 remark(loop, "private memory is in registers, loops over it are unrolled")
                 Unrolling(plan).replace()

@@ -25,11 +25,12 @@ from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.loops import leave_alone
 from pykern.passes.ir.memory import ancestor_in
 from pykern.passes.ir.values import defining, is_inside, made_by
-from pykern.passes.kernel.access_bounds import is_within
-from pykern.passes.kernels import MEMORY_OPERAND, find, named, replace
+from pykern.passes.kernel.access_bounds import is_within, unknown_indices
+from pykern.passes.kernels import MEMORY_OPERAND, find, index_constant, named, replace
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.items.lanes import Scalar
 from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
+from pykern.passes.vectorize.ordered.vectorize_rows import chains_of
 
 _ACCESSES = ("memref.load", "memref.store")
 
@@ -42,7 +43,8 @@ class SpeculateLoads(Pass):
     Out: an scf.if of loads whose place another access names in front of it, and of at most `ops` cheap operations
          beside, is a choice of values, an arith.select each. Of branches in loops that differ between work-items
          and have no effects, other loads stand in front of the branch, in a version of the loop over work-items that
-         runs where comparisons of lengths say so; where that would not bring work-items into lanes, they stay.
+         runs where comparisons of lengths say so; an index of which nothing is known (`x[c[i, k]]`) is 0 where the
+         branch is not taken; where that would not bring work-items into lanes, they stay.
     """
 
     name: ClassVar[str] = "kern-speculate-loads"
@@ -88,16 +90,14 @@ class SpeculateLoads(Pass):
         return True
 
     def _read_before(self, branch: ir.Operation, items: ir.Operation) -> None:
+        for load in _loads(branch):
+            _guard(load, branch, items)
+            _move_before(load, _earliest(load, branch, items))
         inside = find(branch, lambda op: op.name != "scf.yield")
-        if len(inside) - len(_loads(branch)) <= self.ops and not any(
-            op.name.startswith("math.") for op in inside
-        ):
+        if len(inside) <= self.ops and not any(op.name.startswith("math.") or op.regions for op in inside):
             for op in inside:
                 op.move_before(branch)
             _choose(branch)
-            return
-        for load in _loads(branch):
-            _move_before(load, _earliest(load, branch, items))
 
     def _branch(self, branch: ir.Operation) -> bool:
         inside = find(branch, lambda op: op.name != "scf.yield")
@@ -164,14 +164,25 @@ def _differs(condition: ir.Value, items: ir.Operation) -> bool:
 
 
 def _run_in_lanes(kernel: ir.Operation, loop: ir.Operation) -> bool:
-    """Whether work-items run in lanes, or all that kept loops out of lanes are choices now."""
-    if not named(loop, "scf.if"):
+    """Whether work-items run in lanes or rows, or all that kept loops out of lanes are choices now."""
+    if not named(loop, "scf.if") or chains_of(kernel, loop):
         return True
     try:
         VectorizeItems().plan(kernel, loop)
     except Scalar:
         return False
     return True
+
+
+def _guard(load: ir.Operation, branch: ir.Operation, items: ir.Operation) -> None:
+    """Let a load that the branch would not have made read at 0 where nothing is known of an index."""
+    is_first = ancestor_in(load, branch.regions[0].blocks[0]) is not None
+    for number, index in enumerate(load.operands):
+        if number and index in unknown_indices(load, items):
+            with ir.InsertionPoint(load), load.location:
+                sides = [index, index_constant(0)]
+                kept = arith.SelectOp(branch.operands[0], *(sides if is_first else reversed(sides))).result
+            load.operands[number] = kept
 
 
 def _earliest(load: ir.Operation, branch: ir.Operation, items: ir.Operation) -> ir.Operation:

@@ -23,7 +23,7 @@ from pykern.passes.ir.loops import leave_alone
 from pykern.passes.ir.values import is_nested_in, made_by
 from pykern.passes.kernel.both_ends import run_at_both_ends
 from pykern.passes.kernel.edges import HalfLine, edges_of
-from pykern.passes.kernels import find
+from pykern.passes.kernels import find, index_constant
 from pykern.passes.remarks import remark
 
 
@@ -99,9 +99,11 @@ def _split(loop: ir.Operation, rim: ir.Operation, lines: list[HalfLine]) -> None
     lower, upper = list(loop.operands)[:2]
     with ir.InsertionPoint(rim), loop.location:
         first, last = lower, upper
-        for line in dict.fromkeys((line.bound, line.is_lower) for line in lines):
-            bound = materialise(line[0])
-            if line[1]:
+        for form, is_lower, stride in dict.fromkeys((n.bound, n.is_lower, n.stride) for n in lines):
+            bound = materialise(form)
+            if stride > 1:
+                bound = arith.CeilDivSIOp(bound, index_constant(stride)).result
+            if is_lower:
                 first = arith.MaxSIOp(first, bound).result
             else:
                 last = arith.MinSIOp(last, bound).result

@@ -46,7 +46,8 @@ class UnrollShortRows(Pass):
     Out: such loops of at most `most` iterations are gone. Where their length is known at launch only, they are in a
          version of the loop over work-items for rows of `length` elements. Where the innermost loop over work-items is
          one itself, and in that version runs over whole rows, it is written out too, and the loop around it marked
-         instead. A work-item gets at most `ops` ops.
+         instead; there the version is for as many elements as work-items read of a row by constant numbers. A work-item
+         gets at most `ops` ops.
     """
 
     name: ClassVar[str] = "kern-unroll-short-rows"
@@ -130,9 +131,10 @@ class UnrollShortRows(Pass):
         if not all(loop in short and self._iterations(loop) <= self.most for loop in loops):
             return [items]
         known = is_constant(items.operands[1])
-        count = self.length if known is None else known
-        if known is None and not loops and not _reads_places(items, rows):
+        places = _places_read(items, rows)
+        if known is None and not loops and not places:
             return [items]
+        count = known or (self.length if loops or not max(places) else max(places) + 1)
         uppers = [items.operands[1], *(loop.operands[1] for loop in loops if not self._iterations(loop))]
         lengths = [length for length in dict.fromkeys(uppers) if is_constant(length) is None]
         fits = 1 < count <= self.most and self._is_small(
@@ -238,16 +240,18 @@ def _accesses(loop: ir.Operation) -> Iterator[list[ir.Value]]:
             yield indices
 
 
-def _reads_places(items: ir.Operation, rows: ir.Operation) -> bool:
-    """Whether work-items read places of the row of `rows` that they are in, whatever their own column is."""
+def _places_read(items: ir.Operation, rows: ir.Operation) -> list[int]:
+    """The places that work-items read of the row of `rows` that they are in, whatever their own column is."""
+    found = []
     for indices in _accesses(items):
         own, chosen = (
             any(_depends(index, loop.opview.induction_variable) for index in indices)
             for loop in (items, rows)
         )
-        if chosen and not own and is_constant(indices[-1]) is not None:
-            return True
-    return False
+        place = is_constant(indices[-1])
+        if chosen and not own and place is not None:
+            found.append(place)
+    return found
 
 
 def _depends(value: ir.Value, on: ir.Value) -> bool:

@@ -12,11 +12,11 @@ from pykern.data.source import KernelOptions
 from pykern.dialect import attributes as kern
 from pykern.errors import NotRaisable
 from pykern.passes.analysis.contraction import multiplies
-from pykern.passes.analysis.cost_model.lengths import FEWEST_TAPS
+from pykern.passes.analysis.cost_model.lengths import FEWEST_TAPS, SHORT_ROW
 from pykern.passes.framework import Pass, Upstream, run_pass
 from pykern.passes.ir.affine import access_of
 from pykern.passes.ir.clone import clone
-from pykern.passes.ir.structured import indexing_maps, reduces, reduction_loops
+from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduces, reduction_loops
 from pykern.passes.kernel.delinearise_launch import DelineariseLaunch
 from pykern.passes.kernels import body, find, index_constant, named, programs
 from pykern.passes.pipelines import kern_pipeline
@@ -66,7 +66,9 @@ def is_product(module: ir.Module) -> bool:
         return False
     run_pass(Upstream("canonicalize,cse"), alone)
     run_pass(UnmaskSums(), alone)
-    return _is_parallel(alone) and bool(find(alone.operation, _is_product))
+    return _is_parallel(alone) and bool(
+        find(alone.operation, lambda op: _is_product(op) and _adds_enough(op))
+    )
 
 
 def _multiplies_and_adds(loop: ir.Operation) -> bool:
@@ -170,6 +172,17 @@ def _is_product(op: ir.Operation) -> bool:
         return bool(result - right) or bool(result - left)
     summed = {d for d, is_sum in enumerate(reductions) if is_sum}
     return bool(result - left) and bool(result - right) and summed <= left & right
+
+
+def _adds_enough(op: ir.Operation) -> bool:
+    """Whether a product adds so many terms that tiles gain; of points and colours lanes have all in registers."""
+    if op.name.startswith("linalg.conv_"):
+        return True
+    if op.name == "linalg.generic":
+        lengths = [n for n, is_sum in zip(loop_lengths(op), reduction_loops(op), strict=True) if is_sum]
+    else:
+        lengths = ir.RankedTensorType(op.operands[0].type).shape[-1:]
+    return any(ir.ShapedType.is_dynamic_size(n) for n in lengths) or math.prod(lengths) > SHORT_ROW
 
 
 def _is_large_filter(kind: ir.RankedTensorType) -> bool:

@@ -22,12 +22,15 @@ from mlir.dialects import arith, vector
 
 from pykern.passes.ir.clone import remake
 from pykern.passes.ir.constants import constant
+from pykern.passes.ir.predicates import predicate_of
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import index_constant, is_constant
 
 VARYING = None
 """The stride of a value that is any number in each lane."""
 Stride = int | None
+_FAR = 1 << 30
+"""Beyond the numbers of all lanes."""
 
 
 def stride_of(op: ir.Operation, strides: Sequence[Stride]) -> Stride:
@@ -146,11 +149,35 @@ class LaneEmitter:
     def in_lanes(self, op: ir.Operation) -> Sequence[ir.Value]:
         """The op's results in all lanes."""
         operands = list(op.operands)
+        if op.name == "arith.cmpi" and (found := self._compared_indices(op)) is not None:
+            return [found]
         if op.name == "arith.select" and self.stride(operands[0]) == 0:
             given = [self.scalar(operands[0]), *map(self.vector, operands[1:])]  # one branch for all lanes
         else:
             given = [self.vector(v) for v in operands]
         return remake(op, given, [self.type_of(r.type) for r in op.results]).results
+
+    def _compared_indices(self, op: ir.Operation) -> ir.Value | None:
+        """Which lanes a comparison of indices holds in, where both move by a constant from lane to lane: that is one of
+        the lane's number with the difference of the first lane's indices, and needs 32 bits instead of 64."""
+        left, right = op.operands
+        strides = self.stride(left), self.stride(right)
+        predicate = predicate_of(op)
+        if not isinstance(left.type, ir.IndexType) or VARYING in strides or predicate[0] == "u":
+            return None
+        moves = (strides[0] or 0) - (strides[1] or 0)
+        if abs(moves) * self.width >= _FAR:
+            return None
+        i32 = ir.IntegerType.get_signless(32)
+        kind = self.type_of(i32)
+        difference = arith.SubIOp(self.scalar(right), self.scalar(left)).result
+        near = arith.MinSIOp(
+            arith.MaxSIOp(difference, index_constant(-_FAR)).result, index_constant(_FAR)
+        ).result
+        other = vector.BroadcastOp(kind, arith.IndexCastOp(i32, near).result).result
+        numbers: list[ir.Attribute] = [ir.IntegerAttr.get(i32, moves * n) for n in range(self.width)]
+        lanes = arith.ConstantOp(kind, ir.DenseElementsAttr.get(numbers, kind)).result
+        return remake(op, [lanes, other], [self.type_of(op.results[0].type)]).result
 
     def evaluate(self, value: ir.Value) -> None:
         """Write what `value` is computed from, as far as it is not there yet, and the value."""

@@ -36,6 +36,7 @@ FACTS = {
     ("pykern.passes.raise_to_linalg.views", "DYNAMIC"): "MLIR's mark of an unknown length",
     ("pykern.passes.registry", "LARGEST"): "what options can hold",
     ("pykern.passes.vectorize.accesses", "_INTEGERS"): "widths of types",
+    ("pykern.passes.vectorize.lanes", "_FAR"): "beyond numbers of lanes",
     ("pykern.passes.vectorize.selection", "NO_POSITION"): "what 31 bits hold",
 }
 

@@ -32,5 +32,7 @@ VERSIONED_OPS = 400
 """Operations of a loop that is written twice, at most."""
 UNROLLED_OPS = 1500
 """Operations that unrolling the loops over a private array may leave."""
+UNROLLED_INDEX_OPS = 400
+"""Operations that unrolling loops for the sake of their indices may leave of a work-item."""
 FEWEST_ACCESSES = 64
 """Loads and stores of a kernel from which repeated ones are removed early: fewer are left to later passes."""

@@ -49,6 +49,8 @@ costs each lane of the vector, also those that are masked."""
 FEWEST_TAPS = 16
 """Numbers of a filter from which an array without channels is filtered in tiles: smaller ones lanes have in
 registers."""
+LONGEST_INDEX_LOOP = 16
+"""Iterations of a loop that is unrolled for the sake of its indices, at most: a window of 4 x 4 as one loop."""
 VERSIONED_ROW = 3
 """Elements of a short row that gets a version of its own where its length is known at launch only: points in space and
 colours have so many."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.dialect import attributes as kern
 from pykern.passes.ir.index_arithmetic import row_major
 from pykern.passes.ir.reduction import combine, neutral
 from pykern.passes.ir.values import made_by
@@ -58,6 +59,8 @@ def emit_stretch(stretch: Stretch, segmenter: Segmenter, shape: GroupShape, laun
         with ir.InsertionPoint(loop.body), first.location:
             end = scf.YieldOp([])
         place = ir.InsertionPoint(end)
+        innermost = loop
+    innermost.operation.attributes[kern.GROUP_ITEMS] = ir.UnitAttr.get(first.context)
     with place, first.location:
         number = row_major(shape.size, local)
     for slot, wanted in stretch.masks:

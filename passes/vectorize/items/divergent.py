@@ -38,7 +38,10 @@ def refusal_of_unequal(lanes: Lanes, loop: ir.Operation) -> str:
     if is_constant(step) != 1 or "unsignedCmp" in loop.attributes:
         return "work-items run a loop unequally often, in steps that are not 1"
     if lanes.stride(lower) != 0 and lanes.stride(upper) != 0:
-        return "work-items begin and end a loop at different numbers"
+        return (
+            "work-items begin and end a loop at different numbers; those that all begin, or all end, at the same one "
+            "have lanes"
+        )
     for op in find(loop, lambda o: True):
         if op.name == "memref.load":
             is_one = not any(lanes.stride(i) != 0 for i in lanes.indices(op))

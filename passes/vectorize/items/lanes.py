@@ -24,7 +24,11 @@ _KNOWN = {*MEMORY_AT, *_CONTROL, "memref.dim", "kern.push", "kern.pop"}
 
 
 class Scalar(Exception):
-    """The loop stays as it is."""
+    """The loop stays as it is; `at` is the op that is the reason, if one is."""
+
+    def __init__(self, reason: str, at: ir.Operation | None = None) -> None:
+        super().__init__(reason)
+        self.at = at
 
 
 class Lanes:
@@ -127,20 +131,20 @@ class Lanes:
 
     def _refuse_unknown(self, op: ir.Operation) -> None:
         if op.name not in _KNOWN and not op.name.startswith(("arith.", "math.")):
-            raise Scalar(f"`{op.name}` has no form for several work-items")
+            raise Scalar(f"`{op.name}` has no form for several work-items", op)
         if op.name in ("kern.push", "kern.pop") and _site(op) not in self._pushes:
             raise Scalar("what is taken off the tape is not known")
         if op.name == "kern.atomic_rmw" and has_uses(op.results[0]):
-            raise Scalar("the old value of an atomic is used")
+            raise Scalar("the old value of an atomic is used", op)
 
     def _refuse(self, op: ir.Operation) -> None:
         for result in op.results:
             if self.stride(result) != 0 and not is_lane_type(result.type):
                 raise Scalar(f"{result.type} does not lie in lanes")
         if op.name == "scf.for" and is_unequal(self, op) and (reason := refusal_of_unequal(self, op)):
-            raise Scalar(reason)
+            raise Scalar(reason, op)
         if op.name == "scf.while" and (reason := refusal_of_while(op)):
-            raise Scalar(reason)
+            raise Scalar(reason, op)
         if op.name == "scf.if" and self.stride(op.operands[0]) != 0:
             self._refuse_branch(op)
         if op.name.startswith(("arith.", "math.ipowi")) and any(self.stride(v) != 0 for v in op.operands):
@@ -149,7 +153,10 @@ class Lanes:
             memory = op.operands[MEMORY_AT[op.name]]
             same = not any(self.stride(i) != 0 for i in self.indices(op))
             if same and memory in self.written and not self.is_private(memory):
-                raise Scalar("work-items share a cell that is written")
+                raise Scalar(
+                    "work-items share a cell that is written; give each one of its own, or add by pk.atomic_add",
+                    op,
+                )
             if not is_lane_type(ir.MemRefType(memory.type).element_type) and not same:
                 raise Scalar("elements do not lie in lanes")
 
@@ -157,14 +164,16 @@ class Lanes:
         """Integer divisions trap, and no hardware has vectors of them or of powers; two results have no use here."""
         is_float = isinstance(op.results[0].type, ir.FloatType)
         if len(op.results) != 1 or not (is_float or is_speculatable(op)):
-            raise Scalar(f"`{op.name}` is computed lane by lane")
+            raise Scalar(f"`{op.name}` is computed lane by lane", op)
 
     def _refuse_branch(self, op: ir.Operation) -> None:
         """Refuse a branch with effects: both sides are computed."""
         for inner in find(op, lambda o: o.name not in ("scf.yield", "scf.if")):
             is_math = inner.name.startswith("math.") and _is_own(inner, op)
             if inner.regions or not (is_math or inner.name in _CHEAP or is_speculatable(inner)):
-                raise Scalar("work-items take different branches")
+                what = f"with `{inner.name}` in them"
+                mend = "write a choice, `a if c else b`, or read and store outside of the branch"
+                raise Scalar(f"work-items take different branches, {what}; {mend}", op)
 
 
 def _is_own(op: ir.Operation, outer: ir.Operation) -> bool:

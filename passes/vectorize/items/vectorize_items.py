@@ -58,7 +58,7 @@ class VectorizeItems(Pass):
         try:
             lanes, rows, width = self.plan(kernel, loop)
         except Scalar as reason:
-            remark(loop, f"not several work-items at a time: {reason}")
+            remark(reason.at or loop, f"not several work-items at a time: {reason}")
             return
         remark(loop, f"vectorised: {width} work-items at a time, in lanes of vectors")
         given = sorted(rows, key=lambda m: ir.BlockArgument(m).arg_number)

@@ -22,6 +22,7 @@ from pykern.passes.vectorize.lanes import VARYING
 def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
     """Raises `Scalar` where lanes would make more accesses than they save."""
     together = alone = 0
+    first_alone: ir.Operation | None = None
     rows_of_points = True
     for op in lanes.ops:
         if op.name not in MEMORY_AT:
@@ -33,6 +34,7 @@ def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
             together += weight
         else:
             alone += weight
+            first_alone = first_alone or op
             rows_of_points = rows_of_points and _is_in_short_row(lanes, op)
     has_loops = any(op.name in ("scf.for", "scf.while") for op in lanes.ops)
     if not alone and not has_loops:
@@ -43,7 +45,10 @@ def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
         raise Scalar("its innermost loops go along memory, and are vectors themselves")
     computes = ASSUMED_TRIPS * _in_registers(lanes) if has_loops else _computes(lanes)
     if alone >= together + computes // LANE_ACCESS_COST:
-        raise Scalar("most accesses are made lane by lane")
+        raise Scalar(
+            "most accesses are made lane by lane; let the last index of the launch be the last index of arrays",
+            first_alone,
+        )
     private = {op.operands[MEMORY_AT[op.name]] for op in lanes.ops if op.name in MEMORY_AT}
     if sum(_bytes(m) for m in private if lanes.is_private(m)) * width > LANES_PRIVATE_BYTES:
         raise Scalar("private memory of all lanes is too large")

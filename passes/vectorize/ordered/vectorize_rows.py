@@ -60,19 +60,25 @@ class VectorizeRows(Pass):
         return changed
 
     def _items(self, kernel: ir.Operation, loop: ir.Operation) -> bool:
-        ops = [o.operation for o in loop.regions[0].blocks[0].operations]
-        ops = [op for op in ops if op.name == "scf.for" and op.results]
-        if not ops or loop.results or not _touches_arrays_alone(loop):
-            return False
-        arrays = [a for a in kernels.body(kernel).arguments if isinstance(a.type, ir.MemRefType)]
-        chains = [chain for op in ops if (chain := chain_of(op, loop, arrays)) is not None]
-        if not any(_reads_own_row(chain, loop) for chain in chains) or _gains_by_lanes(kernel, loop):
+        chains = chains_of(kernel, loop)
+        if not chains or _gains_by_lanes(kernel, loop):
             return False
         remark(loop, f"{self.rows} work-items at a time: sums along rows, in their order")
         for chain in chains:
             _round_each(chain)
         PassesOverRows(kernel, loop, chains, self.rows).emit()
         return True
+
+
+def chains_of(kernel: ir.Operation, loop: ir.Operation) -> list[Chain]:
+    """What work-items of the loop do in order, each along its own row; nothing where it is not that alone."""
+    ops = [o.operation for o in loop.regions[0].blocks[0].operations]
+    ops = [op for op in ops if op.name == "scf.for" and op.results]
+    if not ops or loop.results or not _touches_arrays_alone(loop):
+        return []
+    arrays = [a for a in kernels.body(kernel).arguments if isinstance(a.type, ir.MemRefType)]
+    chains = [chain for op in ops if (chain := chain_of(op, loop, arrays)) is not None]
+    return chains if any(_reads_own_row(chain, loop) for chain in chains) else []
 
 
 def _touches_arrays_alone(loop: ir.Operation) -> bool:
