@@ -13,7 +13,7 @@ from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.gpu.flat_memory import ADDRESS, from_memory, to_memory
 from pykern.lowering.gpu.limits import shared_bytes
-from pykern.lowering.gpu.matrix_memory import copy_async, load_matrices
+from pykern.lowering.gpu.matrix_memory import copy_async, load_matrices, load_words, store_words
 from pykern.lowering.llvm.atomics import RMW_OF_FLOATS, RMW_OF_INTEGERS
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
@@ -24,7 +24,7 @@ GLOBAL, SHARED = 1, 3
 BUFFER_ALIGNMENT = 16
 """Bytes: the widest access of one work-item."""
 DYNAMIC_SHARED = "kern_dynamic_shared"
-_READS = ("memref.load", "kern.copy_async")
+_READS = ("memref.load", "kern.load_words", "kern.copy_async")
 """Accesses that write no argument."""
 
 
@@ -203,6 +203,15 @@ class _Lowering:
         _, pointer = self._address(op.operands[0], op.operands[1])
         return load_matrices(pointer, ir.BoolAttr(op.attributes["transposed"]).value)
 
+    def _load_words(self, op: ir.Operation) -> list[ir.Value]:
+        _, pointer = self._address(op.operands[0], op.operands[1])
+        return load_words(pointer, len(list(op.results)))
+
+    def _store_words(self, op: ir.Operation) -> list[ir.Value]:
+        memory, place, *words = op.operands
+        store_words(self._address(memory, place)[1], words)
+        return []
+
     def _copy_async(self, op: ir.Operation) -> list[ir.Value]:
         count, target, place, source, index = op.operands
         _, to = self._address(target, place)
@@ -259,6 +268,8 @@ _ACCESSES = {
     "kern.atomic_cas": _Lowering._cas,
     ADDRESS: _Lowering._taken,
     "kern.load_matrices": _Lowering._load_matrices,
+    "kern.load_words": _Lowering._load_words,
+    "kern.store_words": _Lowering._store_words,
     "kern.copy_async": _Lowering._copy_async,
 }
 

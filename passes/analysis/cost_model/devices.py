@@ -20,6 +20,9 @@ MATRIX_TILES = ((128, (2, 2, 3), (2, 4, 2)), (64, (2, 2, 4), (2, 2, 2)), (32, (2
 """Rows and columns of a tile that a group computes by instructions for small matrices: the first of which there are
 enough groups, else the last. Then subgroups along both, and how many slots factors have in shared memory, 48 KiB at
 most: where both factors are copied, and where work-items load elements, for which they need registers."""
+MATRIX_WAVES = {64: {128: (2, 2), 64: (2, 2), 32: (2, 2)}, 32: {128: (2, 4), 64: (2, 2), 32: (2, 2)}}
+"""Subgroups along rows and columns of these tiles on AMD, by the lanes of a subgroup: what comes next is in registers
+until one of two slots is free."""
 MATRIX_BAND = 8
 """Tiles of such a product that groups take one below the other before they go on to the next column."""
 MATRIX_WORDS = 16

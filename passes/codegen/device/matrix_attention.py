@@ -45,6 +45,8 @@ from pykern.passes.codegen.device.running_softmax import larger, power, subtract
 from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import index_constant
 
+UNIT = "m16n8k16"
+"""The unit that is written for."""
 _TERMS = 2 * WORDS
 """Of an instruction."""
 
@@ -58,7 +60,9 @@ def why_not_attention(found: AttentionCall, unit: str) -> str | None:
         return f"values are {values}, their weights {found.weights}; they multiply two of f16 or two of bf16"
     if found.shape.depth > MATRIX_ATTENTION_DEPTH:
         return f"queries of {found.shape.depth} elements do not fit in registers"
-    return None if unit else "this target has none"
+    if unit != UNIT:
+        return "this target has none" if not unit else "this target's are not written for yet"
+    return None
 
 
 @dataclass(frozen=True)
@@ -291,7 +295,7 @@ def _multiply(
     for half in (0, 1):
         right = pair[2 * half : 2 * half + 2]
         sums[at + half] = MultiplyMatricesOp.create(
-            left, right, sums[at + half], (str(element), str(element))
+            left, right, sums[at + half], (str(element), str(element)), UNIT
         )
 
 

@@ -29,7 +29,7 @@ def multiply(t: Values, name: str) -> None:
     cells = form.side * form.depth
     left, right = (t.local(f"[{cells * form.copies} x {kind}]") for _ in range(2))
     sums = t.local(f"[{form.side * form.side} x {kind}]")
-    flags = (t.modifier("neg_lo") or "[1,1]").strip("[]").split(",") if form.kind == "iu8" else ["1", "1"]
+    flags = (t.modifier("neg_lo") or "[0,0]").strip("[]").split(",") if form.kind == "iu8" else ["1", "1"]
     for number, memory in ((1, left), (2, right)):
         signed = flags[number - 1] == "1"
         for element, value in enumerate(_elements(t, form, number, signed)):
