@@ -38,3 +38,16 @@ func.func @rdna(%w: i32, %f: f32) -> (f32, i32) {
   %b:8 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %w, %w, %w, %w, %w, %w) {left = "s8", operandSegmentSizes = array<i32: 4, 8>, right = "u8", unit = "gfx12"} : (i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32) -> (i32, i32, i32, i32, i32, i32, i32, i32)
   return %a#0, %b#7 : f32, i32
 }
+
+// Powers that may be flushed to 0 are one multiplication and one instruction, others stay.
+
+// CHECK-LABEL: func.func @powers
+// CHECK: %[[LOG2E:.*]] = arith.constant 1.442695
+// CHECK: %[[X:.*]] = arith.mulf %arg0, %[[LOG2E]] : f32
+// CHECK: rocdl.exp2 %[[X]] f32 -> f32
+// CHECK: math.exp %arg0 fastmath<afn> : f32
+func.func @powers(%x: f32) -> (f32, f32) {
+  %a = math.exp %x fastmath<afn> {kern.flushed} : f32
+  %b = math.exp %x fastmath<afn> : f32
+  return %a, %b : f32, f32
+}

@@ -1,16 +1,19 @@
-"""The instructions of matrix cores: MFMA of CDNA, WMMA of RDNA."""
+"""The instructions of matrix cores, MFMA of CDNA and WMMA of RDNA, and powers between two products."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import llvm
+from mlir.dialects import arith, llvm, rocdl
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.matrix_units import SUMS
 from pykern.lowering.gpu.matrix_memory import vector_of, words_of
 from pykern.passes.framework import Pass
+from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import named, replace
 
 _OPS = {
@@ -41,8 +44,9 @@ _OPS = {
 class LowerWaveMatrices(Pass):
     """Multiply small matrices by AMD's instructions.
 
-    In:  kern.multiply_matrices of AMD's units. Out: rocdl.mfma and rocdl.wmma, which take all words of a lane as one
-         vector, and its sums as another.
+    In:  kern.multiply_matrices of AMD's units; math.exp of f32 marked `kern.flushed`, which becomes one multiplication
+         and `rocdl.exp2`. Out: rocdl.mfma and rocdl.wmma, which take all words of a lane as one vector, and its sums as
+         another.
     """
 
     name: ClassVar[str] = "kern-lower-wave-matrices"
@@ -51,6 +55,10 @@ class LowerWaveMatrices(Pass):
         for op in named(module.operation, "kern.multiply_matrices"):
             with ir.InsertionPoint(op), op.location:
                 replace(op, _multiplied(op))
+        for op in named(module.operation, "math.exp"):
+            if kern.FLUSHED in op.attributes:
+                with ir.InsertionPoint(op), op.location:
+                    replace(op, [_power(op.operands[0])])
 
 
 def _multiplied(op: ir.Operation) -> list[ir.Value]:
@@ -69,6 +77,11 @@ def _multiplied(op: ir.Operation) -> list[ir.Value]:
         f"rocdl.{name}", results=[operands[2].type], operands=operands, attributes=attributes
     )
     return words_of(made.result)
+
+
+def _power(value: ir.Value) -> ir.Value:
+    exponent = arith.MulFOp(value, constant(value.type, math.log2(math.e))).result
+    return rocdl.exp2(value.type, exponent)
 
 
 def _together(words: list[ir.Value], kind: ir.Type) -> ir.Value:

@@ -29,10 +29,10 @@ def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
         LowerSubgroups(subgroup_size=chip.subgroup_size),
         CheckLimits(chip.name, MAX_GROUP, MAX_GROUP, chip.shared),
         (
+            LowerWaveMatrices(),  # powers that may be flushed are an instruction
             ExpandLibrary(),  # in terms of math ops: no device library is needed
             ExpandMath(library=False),
             ExpandRemainder(),  # which the functions are made of too
-            LowerWaveMatrices(),
         ),
         LowerToPointers(PRIVATE, "agent", "workgroup", BUFFER_ALIGNMENT if options.aligned else 0),
     )

@@ -64,9 +64,12 @@ ATTENTION_FACTOR_ELEMENTS = 1536
 """Elements of queries and keys, or of values, that are in shared memory at a time: with the scores less than 16 KiB
 of f32, which all devices have."""
 MATRIX_ATTENTION_KEYS = 64
-"""Keys that a group meets at a time by instructions for small matrices: their scores take 32 registers."""
+"""Keys that a group meets at a time by instructions for small matrices: their scores take 32 registers. Half as many
+where each lane holds all terms of its query, which takes twice the registers."""
 MATRIX_ATTENTION_SUBGROUPS = 4
 """Subgroups of such a group, where there are enough groups: each has 16 queries."""
+WAVE_ATTENTION_ITEMS = 256
+"""Work-items of such a group on AMD: what comes next waits in registers of all of them."""
 MATRIX_ATTENTION_DEPTH = 256
 """Elements of a query that fit in registers, 64 of them."""
 MATRIX_ATTENTION_WIDTH = 128

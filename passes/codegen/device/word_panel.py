@@ -86,20 +86,31 @@ class WordPanel:
                 return terms, lines
         return None
 
-    def prepare(self, number: ir.Value, origin: ir.Value, own: ir.Value) -> None:
-        """What does not change from step to step: see `Panel.prepare`."""
+    def prepare(
+        self,
+        number: ir.Value,
+        origin: ir.Value,
+        own: ir.Value,
+        lines: Callable[[ir.Value], list[ir.Value]] | None = None,
+    ) -> None:
+        """What does not change from step to step: see `Panel.prepare`.
+
+        `lines`: for the number of a line of an instruction, which line of the part it is, of so many instructions one
+        after the other.
+        """
         self.number, self.origin = number, origin
-        terms, lines = self.block
-        self.parts = self.terms // terms * (self.layout.lines // lines) // self.items
+        terms, height = self.block
+        self.parts = self.terms // terms * (self.layout.lines // height) // self.items
         self.places = [self._place(added(number, part * self.items)) for part in range(self.parts)]
         in_group = split(number, self.instruction.lanes)[1]
         group, line = split(in_group, LINES)
-        if self.instruction.groups == 1:
-            group = index_constant(0)
-        line = added(own, line)
         groups = self.instruction.groups
-        chunks = [added(group, n * groups) for n in range(-(-self.layout.words // (CHUNK * groups)))]
-        self.read = [self.layout.place(line, chunk) for chunk in chunks]
+        chunks = [
+            index_constant(n) if groups == 1 else added(group, n * groups)
+            for n in range(-(-self.layout.words // (CHUNK * groups)))
+        ]
+        found = [line] if lines is None else lines(line)
+        self.read = [[self.layout.place(added(own, one), chunk) for chunk in chunks] for one in found]
 
     def _place(self, at: ir.Value) -> _Place:
         terms, lines = self.block
@@ -122,15 +133,8 @@ class WordPanel:
 
     # -- fetching ----------------------------------------------------------------------------------
 
-    def begin(self, slot: ir.Value, begin: ir.Value) -> list[list[ir.Value]]:
-        """Load the terms from `begin` on: the words of each line."""
-        return self._loaded(begin, None)
-
-    def fetch(self, slot: ir.Value, begin: ir.Value, first: ir.Value | None = None) -> None:
-        """Load the terms from `begin` on, of lines from `first` on, and store them."""
-        self.finish(slot, self._loaded(begin, first))
-
-    def _loaded(self, begin: ir.Value, first: ir.Value | None) -> list[list[ir.Value]]:
+    def begin(self, slot: ir.Value, begin: ir.Value, first: ir.Value | None = None) -> list[list[ir.Value]]:
+        """Load the terms from `begin` on, of lines from `first` on: the words of each line."""
         if self.whole:  # what is loaded behind the last step is not read
             begin = _at_most(begin, self.source.terms - self.terms)
         found = []
@@ -210,13 +214,14 @@ class WordPanel:
         words = self.instruction.words[0]
         first = scaled(slot, self.layout.total)
         found: list[list[list[ir.Value]]] = [[] for _ in range(max(1, CHUNK // words))]
-        for line in range(0, lines, LINES):
+        for number in range(lines // LINES):
+            several, one = divmod(number, len(self.read))
+            beyond = several * len(self.read) * LINES * self.layout.line_words
             held: list[ir.Value] = []
-            for place in self.read[step * self._loads : (step + 1) * self._loads]:
-                at = added(added(first, place), line * self.layout.line_words)
-                held += LoadWordsOp.create(self.shared, [at], CHUNK)
-            for number, fragments in enumerate(found):
-                fragments.append(held[number * words : (number + 1) * words])
+            for place in self.read[one][step * self._loads : (step + 1) * self._loads]:
+                held += LoadWordsOp.create(self.shared, [added(added(first, place), beyond)], CHUNK)
+            for at, fragments in enumerate(found):
+                fragments.append(held[at * words : (at + 1) * words])
         return found
 
 
