@@ -64,3 +64,16 @@ def test_instructions_beside_cuda(tmp_path):
         found = json.loads(file.read_text())["rows"]
         assert [each["loop"] for each in found] == loops
         assert all(2 < each[who] < 40 for each in found for who in ("pykern", "cuda"))
+
+
+@pytest.mark.slow
+def test_instructions_for_amd(tmp_path):
+    """The main loop of a product is one of matrix cores, and nothing is spilled."""
+    need_package("llvmlite")
+    file = tmp_path / "rows.json"
+    program = ROOT / "benchmarks" / "amd_code.py"
+    run(sys.executable, program, "--chip", "gfx942", "--only", "product f16", "--json", file, cwd=tmp_path)
+    (row,) = json.loads(file.read_text())["rows"]
+    assert row["matrices"] == 32 and row["reads"] == 8
+    assert row["spills"] == row["stack"] == 0
+    assert row["multiply-adds"] > 15
