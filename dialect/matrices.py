@@ -7,28 +7,27 @@ from collections.abc import Sequence
 from mlir import ir
 
 from pykern.dialect.base import KernOp, kern_op
+from pykern.dialect.matrix_units import SUMS, UNITS, MatrixInstruction, Types
 
-FLOATS, BYTES = ("f16", "bf16"), ("s8", "u8")
-"""Types of factors: products of floats are summed in f32, those of bytes in i32."""
-PACKED = {"f16": 2, "bf16": 2, "s8": 4, "u8": 4}
-"""Elements in a word."""
+FLOATS = ("f16", "bf16")
+"""Types of the factors of attention."""
 LANES, ROWS, COLUMNS, WORDS = 32, 16, 8, 8
-"""Lanes of a subgroup; rows and columns of a product, and words of 32 bits with the terms of one of them."""
+"""Of the unit `m16n8k16`: lanes of a subgroup; rows and columns of a product, and words with the terms of one of
+them."""
 QUAD = 4
 """Lanes that hold a row of the left factor between them, or a column of the right one; sums of a lane."""
 
 
 @kern_op
 class MultiplyMatricesOp(KernOp):
-    """A matrix of 16 rows times one of 8 columns, added to a 16x8 one, by the 32 lanes of a subgroup together.
+    """A product of two small matrices, added to sums, by all lanes of a subgroup together.
 
-    `left` and `right` are the types of elements. Two floats, or four bytes, of successive terms are a word: the first
-    one in the lowest bits. There are eight words of terms. Lane `4 * g + t` holds of the left factor word `t` of the
-    rows `g` and `g + 8`, then word `t + 4` of both; of the right one the same words of column `g`; of the sums, f32 of
-    floats and i32 of bytes, which wrap, the columns `2 * t` and `2 * t + 1` of row `g`, then of row `g + 8` (PTX ISA,
-    "Matrix Fragments for mma.m16n8k16" and "... for mma.m16n8k32").
+    `left` and `right` are the types of elements, `unit` a unit of `pykern.dialect.matrix_units`, where it says which
+    lane holds what. Operands are the lane's words of the left factor, those of the right one, and its sums; results are
+    the new sums.
 
-    ``%d:4 = "kern.multiply_matrices"(%a0, %a1, %a2, %a3, %b0, %b1, %c0, %c1, %c2, %c3) {left = "f16", right = "f16"}
+    ``%d:4 = "kern.multiply_matrices"(%a0, %a1, %a2, %a3, %b0, %b1, %c0, %c1, %c2, %c3)
+    {left = "f16", operandSegmentSizes = array<i32: 6, 4>, right = "f16", unit = "m16n8k16"}
     : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)``
     """
 
@@ -36,13 +35,15 @@ class MultiplyMatricesOp(KernOp):
     IRDL = """
     %word = irdl.is i32
     %f32 = irdl.is f32
-    %sum = irdl.any_of(%f32, %word)
+    %f64 = irdl.is f64
+    %i32 = irdl.is i32
+    %sum = irdl.any_of(%f32, %f64, %i32)
     %left = irdl.base "#builtin.string"
     %right = irdl.base "#builtin.string"
-    irdl.operands(a0: %word, a1: %word, a2: %word, a3: %word, b0: %word, b1: %word,
-                  c0: %sum, c1: %sum, c2: %sum, c3: %sum)
-    irdl.results(d0: %sum, d1: %sum, d2: %sum, d3: %sum)
-    irdl.attributes { "left" = %left, "right" = %right }
+    %unit = irdl.base "#builtin.string"
+    irdl.operands(words: variadic %word, sums: variadic %sum)
+    irdl.results(results: variadic %sum)
+    irdl.attributes { "left" = %left, "right" = %right, "unit" = %unit }
     """
 
     @classmethod
@@ -51,27 +52,56 @@ class MultiplyMatricesOp(KernOp):
         left: Sequence[ir.Value],
         right: Sequence[ir.Value],
         sums: Sequence[ir.Value],
-        types: tuple[str, str],
+        types: Types,
+        unit: str,
     ) -> list[ir.Value]:
-        """The four new sums of a lane, from its four and two words of the factors, and the sums before."""
-        first, second = map(ir.StringAttr.get, types)
-        made = cls.build([*left, *right, *sums], [v.type for v in sums], left=first, right=second)
+        """The new sums of a lane, from its words of the factors and the sums before."""
+        first, second, name = map(ir.StringAttr.get, (*types, unit))
+        words = [*left, *right]
+        made = cls.build(
+            [*words, *sums],
+            [v.type for v in sums],
+            left=first,
+            right=second,
+            unit=name,
+            operandSegmentSizes=ir.DenseI32ArrayAttr.get([len(words), len(sums)]),
+        )
         return list(made.results)
 
     @property
-    def types(self) -> tuple[str, str]:
+    def types(self) -> Types:
         """The names of the factors' types."""
         left, right = (ir.StringAttr(self.attributes[name]).value for name in ("left", "right"))
         return left, right
 
+    @property
+    def unit(self) -> str:
+        return ir.StringAttr(self.attributes["unit"]).value
+
+    @property
+    def instruction(self) -> MatrixInstruction:
+        return UNITS[self.unit][self.types]
+
+    @property
+    def parts(self) -> tuple[list[ir.Value], list[ir.Value], list[ir.Value]]:
+        """The words of the factors, and the sums."""
+        values, (left, right) = list(self.operands), self.instruction.words
+        return values[:left], values[left : left + right], values[left + right :]
+
     def check(self) -> None:
         left, right = self.types
-        if not ((left == right and left in FLOATS) or (left in BYTES and right in BYTES)):
+        if self.unit not in UNITS:
+            raise self.refuse(f"knows no unit {self.unit}", f"there are {', '.join(UNITS)}")
+        if self.types not in UNITS[self.unit]:
+            known = ", ".join(f"{a} by {b}" if a != b else a for a, b in UNITS[self.unit])
             said = f"{left} by {right}" if left != right else left
-            raise self.refuse(f"multiplies {' and '.join(FLOATS)}, or {' and '.join(BYTES)}, not {said}")
-        sums = "f32" if left in FLOATS else "i32"
-        if any(str(v.type) != sums for v in list(self.operands)[6:]):
-            raise self.refuse(f"adds products of {left} up in {sums}")
+            raise self.refuse(f"multiplies {known} on {self.unit}, not {said}")
+        words, sums = sum(self.instruction.words), len(self.instruction.cells)
+        kinds = ["i32"] * words + [SUMS[left]] * sums
+        if [str(v.type) for v in self.operands] != kinds or [str(v.type) for v in self.results] != kinds[
+            words:
+        ]:
+            raise self.refuse(f"takes {words} words and {sums} sums of {SUMS[left]}, and gives new sums")
 
 
 @kern_op
@@ -102,6 +132,52 @@ class LoadMatricesOp(KernOp):
         """A lane's word of each matrix."""
         word = ir.IntegerType.get_signless(32)
         return list(cls.build([memory, place], [word] * 4, transposed=ir.BoolAttr.get(transposed)).results)
+
+    def check(self) -> None:
+        _refuse_other_memory(self, self.operands[0])
+
+
+@kern_op
+class LoadWordsOp(KernOp):
+    """Successive bytes of an array, or of shared memory, as words; they begin at a multiple of their size.
+
+    ``%w:4 = "kern.load_words"(%array, %i, %j) : (memref<?x?xf16>, index, index) -> (i32, i32, i32, i32)``
+    """
+
+    OPERATION_NAME = "kern.load_words"
+    IRDL = """
+    %word = irdl.is i32
+    %memref = irdl.base "!builtin.memref"
+    %index = irdl.is index
+    irdl.operands(memory: %memref, indices: variadic %index)
+    irdl.results(words: variadic %word)
+    """
+
+    @classmethod
+    def create(cls, memory: ir.Value, indices: Sequence[ir.Value], count: int) -> list[ir.Value]:
+        """`count` words, from an element on."""
+        word = ir.IntegerType.get_signless(32)
+        return list(cls.build([memory, *indices], [word] * count).results)
+
+
+@kern_op
+class StoreWordsOp(KernOp):
+    """Store words side by side in shared memory, from a multiple of their size on.
+
+    ``"kern.store_words"(%shared, %i, %a, %b) : (memref<640xi32, ...>, index, i32, i32) -> ()``
+    """
+
+    OPERATION_NAME = "kern.store_words"
+    IRDL = """
+    %word = irdl.is i32
+    %memref = irdl.base "!builtin.memref"
+    %index = irdl.is index
+    irdl.operands(memory: %memref, place: %index, words: variadic %word)
+    """
+
+    @classmethod
+    def create(cls, memory: ir.Value, place: ir.Value, words: Sequence[ir.Value]) -> ir.Operation:
+        return cls.build([memory, place, *words])
 
     def check(self) -> None:
         _refuse_other_memory(self, self.operands[0])

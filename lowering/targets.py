@@ -50,8 +50,9 @@ _OPTIONS = {
 
 
 def matrix_unit(target: Target) -> str:
-    """The instruction that multiplies small matrices of 16-bit floats on a target; empty where there is none."""
-    return nvvm.options_of(target)[0].matrix_unit if target.family == "nvvm" else ""
+    """The unit of a target that multiplies small matrices; empty where there is none."""
+    families = {"nvvm": nvvm.options_of, "rocdl": rocdl.options_of}
+    return families[target.family](target)[0].matrix_unit if target.family in families else ""
 
 
 def warpgroup_unit(target: Target) -> str:

@@ -1,4 +1,5 @@
 // RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-make-kernels{matrix-unit=m16n8k16 aligned=true},canonicalize,cse)" | FileCheck %s
+// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-make-kernels{matrix-unit=gfx942 aligned=true},canonicalize,cse)" | FileCheck %s --check-prefix=WAVE
 
 // Four subgroups have 16 queries each, in registers: two times four words of two elements. Keys are in the one shared
 // array by rows of 32 terms, values in the other; each is copied while the other one is multiplied. Of a block of 64
@@ -34,6 +35,27 @@
 // CHECK: "kern.multiply_matrices"
 // CHECK: scf.yield
 // CHECK: "kern.wait_copies"
+
+// On AMD a lane has one query, and 16 scores of 64 keys. Values are loaded before the scores are computed, and stored
+// behind them; the next keys are loaded before the second product.
+// WAVE-LABEL: func.func @program.attend
+// WAVE: func.func private @attend_0(
+// WAVE-SAME: kern.ndrange = array<i64: 4, 8, 256>
+// WAVE: "kern.shared"() : () -> memref<1024xi32
+// WAVE: "kern.shared"() : () -> memref<512xi32
+// WAVE: scf.for {{.*}} step %c64{{.*}} -> (f32, f32, f32, f32, f32, f32)
+// WAVE-NEXT: "kern.barrier"
+// WAVE-COUNT-2: "kern.load_words"({{.*}}) : (memref<4x512x16xf16>, index, index, index) -> i32
+// WAVE-COUNT-4: "kern.load_words"({{.*}}) : (memref<1024xi32, {{.*}}>, index) -> (i32, i32, i32, i32)
+// WAVE-COUNT-8: "kern.multiply_matrices"
+// WAVE-COUNT-2: "kern.subgroup_shuffle"
+// WAVE-COUNT-17: math.exp {{.*}} fastmath<afn>
+// WAVE: "kern.store_words"({{.*}}) : (memref<512xi32
+// WAVE: "kern.barrier"
+// WAVE: "kern.load_words"({{.*}}) : (memref<4x512x32xf16>, index, index, index) -> (i32, i32, i32, i32)
+// WAVE-COUNT-4: "kern.multiply_matrices"
+// WAVE: "kern.store_words"({{.*}}) : (memref<1024xi32
+// WAVE: scf.yield
 func.func @program.attend(%q: memref<4x512x32xf16>, %k: memref<4x512x32xf16>, %v: memref<4x512x16xf16>, %out: memref<4x512x16xf16>) attributes {kern.program} {
   call @program.attend.attention0.tiles(%q, %k, %v, %out) : (memref<4x512x32xf16>, memref<4x512x32xf16>, memref<4x512x16xf16>, memref<4x512x16xf16>) -> ()
   return

@@ -20,7 +20,7 @@
 // CHECK: arith.shli
 // CHECK: "kern.load_matrices"({{.*}}) {transposed = false}
 // CHECK: "kern.load_matrices"({{.*}}) {transposed = true}
-// CHECK-COUNT-2: "kern.multiply_matrices"({{.*}}) {left = "f16", right = "f16"}
+// CHECK-COUNT-2: "kern.multiply_matrices"({{.*}}) {left = "f16", operandSegmentSizes = array<i32: 6, 4>, right = "f16", unit = "m16n8k16"}
 // CHECK: "kern.load_matrices"
 // CHECK-COUNT-2: "kern.multiply_matrices"
 // CHECK-NOT: "kern.multiply_matrices"

@@ -746,24 +746,40 @@ func.func @a_name_of_an_op(%x: memref<?xf32>, %i: index) {
 // -----
 
 func.func @matrices_of_f32(%w: i32, %s: f32) {
-  // expected-error @below {{multiplies f16 and bf16, or s8 and u8, not f32}}
-  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "f32", right = "f32"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  // expected-error @below {{multiplies f16, bf16, s8, s8 by u8, u8 by s8, u8 on m16n8k16, not f32}}
+  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "f32", operandSegmentSizes = array<i32: 6, 4>, right = "f32", unit = "m16n8k16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
   return
 }
 
 // -----
 
 func.func @matrices_of_two_floats(%w: i32, %s: f32) {
-  // expected-error @below {{multiplies f16 and bf16, or s8 and u8, not f16 by bf16}}
-  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "f16", right = "bf16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  // expected-error @below {{multiplies f16, bf16, s8, s8 by u8, u8 by s8, u8 on m16n8k16, not f16 by bf16}}
+  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "f16", operandSegmentSizes = array<i32: 6, 4>, right = "bf16", unit = "m16n8k16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
   return
 }
 
 // -----
 
 func.func @matrices_of_bytes_in_f32(%w: i32, %s: f32) {
-  // expected-error @below {{adds products of s8 up in i32}}
-  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "s8", right = "u8"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  // expected-error @below {{takes 6 words and 4 sums of i32, and gives new sums}}
+  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "s8", operandSegmentSizes = array<i32: 6, 4>, right = "u8", unit = "m16n8k16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  return
+}
+
+// -----
+
+func.func @matrices_of_no_unit(%w: i32, %s: f32) {
+  // expected-error @below {{knows no unit wmma}}
+  %d:4 = "kern.multiply_matrices"(%w, %w, %s, %s, %s, %s) {left = "f16", operandSegmentSizes = array<i32: 2, 4>, right = "f16", unit = "wmma"} : (i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  return
+}
+
+// -----
+
+func.func @words_of_arrays(%memory: memref<512xi32>, %i: index, %w: i32) {
+  // expected-error @below {{takes shared memory of i32}}
+  "kern.store_words"(%memory, %i, %w, %w) : (memref<512xi32>, index, i32, i32) -> ()
   return
 }
 

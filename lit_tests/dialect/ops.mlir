@@ -81,8 +81,12 @@ func.func @matrices(%w: i32, %s: f32, %i: index, %a: memref<?x?xf16>) -> f32 {
   "kern.wait_copies"() {pending = 1 : i32} : () -> ()
   // CHECK: "kern.load_matrices"({{.*}}) {transposed = true} : (memref<512xi32, #gpu.address_space<workgroup>>, index) -> (i32, i32, i32, i32)
   %l:4 = "kern.load_matrices"(%t, %i) {transposed = true} : (memref<512xi32, #gpu.address_space<workgroup>>, index) -> (i32, i32, i32, i32)
-  // CHECK: "kern.multiply_matrices"({{.*}}) {left = "bf16", right = "bf16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
-  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "bf16", right = "bf16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  // CHECK: "kern.multiply_matrices"({{.*}}) {left = "bf16", operandSegmentSizes = array<i32: 6, 4>, right = "bf16", unit = "m16n8k16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "bf16", operandSegmentSizes = array<i32: 6, 4>, right = "bf16", unit = "m16n8k16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  // CHECK: %[[WORDS:.*]]:2 = "kern.load_words"({{.*}}) : (memref<?x?xf16>, index, index) -> (i32, i32)
+  %v:2 = "kern.load_words"(%a, %i, %i) : (memref<?x?xf16>, index, index) -> (i32, i32)
+  // CHECK: "kern.store_words"(%{{.*}}, %{{.*}}, %[[WORDS]]#0, %[[WORDS]]#1) : (memref<512xi32, #gpu.address_space<workgroup>>, index, i32, i32) -> ()
+  "kern.store_words"(%t, %i, %v#0, %v#1) : (memref<512xi32, #gpu.address_space<workgroup>>, index, i32, i32) -> ()
   return %d#0 : f32
 }
 

@@ -12,8 +12,8 @@
 // CHECK: nvvm.mma.sync A[%[[W]], %[[W]], %[[W]], %[[W]]] B[%[[W]], %[[W]]] C[%[[FIRST]],
 // CHECK-SAME: multiplicandAPtxType = #nvvm.mma_type<bf16>
 func.func @multiply(%w: i32, %s: f32) -> f32 {
-  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "f16", right = "f16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
-  %e:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %d#0, %d#1, %d#2, %d#3) {left = "bf16", right = "bf16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "f16", operandSegmentSizes = array<i32: 6, 4>, right = "f16", unit = "m16n8k16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
+  %e:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %d#0, %d#1, %d#2, %d#3) {left = "bf16", operandSegmentSizes = array<i32: 6, 4>, right = "bf16", unit = "m16n8k16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
   return %e#3 : f32
 }
 
@@ -25,7 +25,7 @@ func.func @multiply(%w: i32, %s: f32) -> f32 {
 // CHECK-SAME: shape = #nvvm.shape<m = 16, n = 8, k = 32>
 // CHECK-SAME: (i32, i32, i32) -> !llvm.struct<(i32, i32, i32, i32)>
 func.func @multiply_bytes(%w: i32) -> i32 {
-  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %w, %w, %w, %w) {left = "s8", right = "u8"} : (i32, i32, i32, i32, i32, i32, i32, i32, i32, i32) -> (i32, i32, i32, i32)
+  %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %w, %w, %w, %w) {left = "s8", operandSegmentSizes = array<i32: 6, 4>, right = "u8", unit = "m16n8k16"} : (i32, i32, i32, i32, i32, i32, i32, i32, i32, i32) -> (i32, i32, i32, i32)
   return %d#3 : i32
 }
 

@@ -381,9 +381,15 @@ def _atomic(op: ir.Operation, flat: _Flat) -> None:
     replace(op, _with_operands(op, [*values, flat.memory, place]))
 
 
-def _load_matrices(op: ir.Operation, flat: _Flat) -> None:
+def _load_several(op: ir.Operation, flat: _Flat) -> None:
+    """A load of more than one element, which stays what it is."""
     place = _position(flat, list(op.operands)[1:])
     replace(op, _with_operands(op, [flat.memory, place]))
+
+
+def _store_words(op: ir.Operation, flat: _Flat) -> None:
+    _, place, *words = op.operands
+    replace(op, _with_operands(op, [flat.memory, _position(flat, [place]), *words]))
 
 
 def _copy_async(op: ir.Operation, flat: _Flat) -> None:
@@ -418,7 +424,9 @@ _ACCESSES: dict[str, Callable[[ir.Operation, _Flat], None]] = {
     "memref.store": _store,
     "kern.atomic_rmw": _atomic,
     "kern.atomic_cas": _atomic,
-    "kern.load_matrices": _load_matrices,
+    "kern.load_matrices": _load_several,
+    "kern.load_words": _load_several,
+    "kern.store_words": _store_words,
     "kern.copy_async": _copy_async,
 }
 

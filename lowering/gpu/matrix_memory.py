@@ -1,4 +1,4 @@
-"""How matrices come from shared memory, and get there, on NVIDIA's chips: `ldmatrix` and `cp.async`.
+"""How matrices come from shared memory, and get there: `ldmatrix` and `cp.async` on NVIDIA, words side by side on AMD.
 
 Only kernels for chips that have `Chip.matrix_unit` ask for them.
 """
@@ -10,6 +10,8 @@ from mlir.dialects import llvm
 
 COUNT, BYTES = 4, 16
 """Matrices of a load; bytes of a copy."""
+_WORD = 4
+"""Bytes of a word."""
 
 
 def load_matrices(pointer: ir.Value, transposed: bool) -> list[ir.Value]:
@@ -40,3 +42,33 @@ def copy_async(target: ir.Value, source: ir.Value, count: ir.Value) -> None:
             "modifier": ir.Attribute.parse("#nvvm<load_cache_modifier cg>"),
         },
     )
+
+
+def load_words(pointer: ir.Value, count: int) -> list[ir.Value]:
+    """Words side by side, from a multiple of their size on."""
+    word = ir.IntegerType.get_signless(32)
+    alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _WORD * count)
+    loaded = llvm.LoadOp(ir.VectorType.get([count], word), pointer, alignment=alignment).result
+    return words_of(loaded)
+
+
+def store_words(pointer: ir.Value, words: list[ir.Value]) -> None:
+    alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _WORD * len(words))
+    llvm.StoreOp(vector_of(words), pointer, alignment=alignment)
+
+
+def vector_of(values: list[ir.Value]) -> ir.Value:
+    """Numbers of one type as a vector."""
+    i64, kind = ir.IntegerType.get_signless(64), ir.VectorType.get([len(values)], values[0].type)
+    vector = llvm.PoisonOp(kind).result
+    for number, value in enumerate(values):
+        at = llvm.ConstantOp(i64, ir.IntegerAttr.get(i64, number)).result
+        vector = llvm.InsertElementOp(vector, value, at).result
+    return vector
+
+
+def words_of(vector: ir.Value) -> list[ir.Value]:
+    """The elements of a vector."""
+    i64, kind = ir.IntegerType.get_signless(64), ir.VectorType(vector.type)
+    numbers = [llvm.ConstantOp(i64, ir.IntegerAttr.get(i64, n)).result for n in range(kind.shape[0])]
+    return [llvm.ExtractElementOp(vector, at).result for at in numbers]

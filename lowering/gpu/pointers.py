@@ -16,7 +16,7 @@ from pykern.errors import TargetError
 from pykern.lowering.gpu import warpgroup_memory
 from pykern.lowering.gpu.flat_memory import ADDRESS, from_memory, to_memory
 from pykern.lowering.gpu.limits import launch_shared_bytes, shared_bytes
-from pykern.lowering.gpu.matrix_memory import copy_async, load_matrices
+from pykern.lowering.gpu.matrix_memory import copy_async, load_matrices, load_words, store_words
 from pykern.lowering.llvm.atomics import RMW_OF_FLOATS, RMW_OF_INTEGERS
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
@@ -29,7 +29,7 @@ BUFFER_ALIGNMENT = 16
 DYNAMIC_SHARED = "kern_dynamic_shared"
 BROUGHT_ALIGNMENT = 1024
 """Bytes: that of shared memory which programs have launches bring."""
-_READS = ("memref.load", "kern.copy_async", "kern.tensor_map")
+_READS = ("memref.load", "kern.load_words", "kern.copy_async", "kern.tensor_map")
 """Accesses that write no argument."""
 
 
@@ -231,6 +231,15 @@ class _Lowering:
         _, pointer = self._address(op.operands[0], op.operands[1])
         return load_matrices(pointer, ir.BoolAttr(op.attributes["transposed"]).value)
 
+    def _load_words(self, op: ir.Operation) -> list[ir.Value]:
+        _, pointer = self._address(op.operands[0], op.operands[1])
+        return load_words(pointer, len(list(op.results)))
+
+    def _store_words(self, op: ir.Operation) -> list[ir.Value]:
+        memory, place, *words = op.operands
+        store_words(self._address(memory, place)[1], words)
+        return []
+
     def _copy_async(self, op: ir.Operation) -> list[ir.Value]:
         count, target, place, source, index = op.operands
         _, to = self._address(target, place)
@@ -314,6 +323,8 @@ _ACCESSES = {
     "kern.atomic_cas": _Lowering._cas,
     ADDRESS: _Lowering._taken,
     "kern.load_matrices": _Lowering._load_matrices,
+    "kern.load_words": _Lowering._load_words,
+    "kern.store_words": _Lowering._store_words,
     "kern.copy_async": _Lowering._copy_async,
     "kern.begin_phases": _Lowering._begin_phases,
     "kern.expect_bytes": _Lowering._expect_bytes,

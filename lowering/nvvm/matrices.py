@@ -10,7 +10,7 @@ from mlir import ir
 from mlir.dialects import arith, llvm
 
 from pykern.dialect import attributes as kern
-from pykern.dialect.matrices import BYTES
+from pykern.dialect.matrix_units import SUMS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import named, replace
@@ -36,10 +36,10 @@ class LowerMatrices(Pass):
 
 
 def _multiplied(op: ir.Operation) -> list[ir.Value]:
-    (left, right), operands = op.opview.types, list(op.operands)
-    factors, sums = operands[:6], operands[6:]
+    (left, right), (*factors, sums) = op.opview.types, op.opview.parts
+    factors = [*factors[0], *factors[1]]
     kind, extra, depth = sums[0].type, {}, 16
-    if left in BYTES:
+    if SUMS[left] == "i32":
         extra, depth = {"intOverflowBehavior": ir.Attribute.parse("#nvvm.mma_int_overflow<wrapped>")}, 32
     if left == "f16":
         pair = ir.VectorType.get([2], ir.F16Type.get())

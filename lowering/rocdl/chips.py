@@ -29,9 +29,11 @@ class Chip:
     shared: int
     """Bytes of shared memory that a group may have."""
     shared_total: int
-    dtypes: tuple[str, ...] = DTYPES
+    matrix_unit: str
+    """The unit of `pykern.dialect.matrix_units` that it has."""
     float_atomics: tuple[str, ...] = ("f32", "f64")
     """Types that are added atomically in one instruction; others take a loop of compare and exchange."""
+    dtypes: tuple[str, ...] = DTYPES
 
     @property
     def is_cdna(self) -> bool:
@@ -40,10 +42,10 @@ class Chip:
 
 _K = 1024
 _CHIPS = (
-    Chip("gfx90a", 64, 8, 512, 8, 4, 16, 64 * _K, 64 * _K),
-    Chip("gfx942", 64, 8, 512, 8, 4, 16, 64 * _K, 64 * _K),
-    Chip("gfx950", 64, 8, 512, 8, 4, 16, 160 * _K, 160 * _K),
-    Chip("gfx1100", 32, 16, 1536, 24, 4, 32, 64 * _K, 128 * _K, float_atomics=("f32",)),
-    Chip("gfx1201", 32, 16, 1536, 24, 4, 32, 64 * _K, 128 * _K, float_atomics=("f32",)),
+    Chip("gfx90a", 64, 8, 512, 8, 4, 16, 64 * _K, 64 * _K, "gfx90a"),
+    Chip("gfx942", 64, 8, 512, 8, 4, 16, 64 * _K, 64 * _K, "gfx942"),
+    Chip("gfx950", 64, 8, 512, 8, 4, 16, 160 * _K, 160 * _K, "gfx950"),
+    Chip("gfx1100", 32, 16, 1536, 24, 4, 32, 64 * _K, 128 * _K, "gfx11", ("f32",)),
+    Chip("gfx1201", 32, 16, 1536, 24, 4, 32, 64 * _K, 128 * _K, "gfx12", ("f32",)),
 )
 CHIPS = {chip.name: chip for chip in _CHIPS}

@@ -11,6 +11,7 @@ from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.llvm.loops import AnnotateBranches
 from pykern.lowering.rocdl.attributes import DescribeKernels
 from pykern.lowering.rocdl.chips import MAX_GROUP, Chip
+from pykern.lowering.rocdl.matrices import LowerWaveMatrices
 from pykern.lowering.rocdl.options import RocdlOptions
 from pykern.lowering.rocdl.remainder import ExpandRemainder
 from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
@@ -28,6 +29,7 @@ def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
         LowerSubgroups(subgroup_size=chip.subgroup_size),
         CheckLimits(chip.name, MAX_GROUP, MAX_GROUP, chip.shared),
         (
+            LowerWaveMatrices(),  # powers that may be flushed are an instruction
             ExpandLibrary(),  # in terms of math ops: no device library is needed
             ExpandMath(library=False),
             ExpandRemainder(),  # which the functions are made of too

@@ -20,6 +20,7 @@ from pykern.lowering.record import Record
 from pykern.lowering.rocdl.attributes import DescribeKernels
 from pykern.lowering.rocdl.chips import Chip
 from pykern.lowering.rocdl.codegen import can_generate, generate
+from pykern.lowering.rocdl.matrices import LowerWaveMatrices
 from pykern.lowering.rocdl.metadata import kernel_metadata
 from pykern.lowering.rocdl.occupancy import limited_by, occupancy, resident_groups
 from pykern.lowering.rocdl.options import options_of
@@ -28,7 +29,7 @@ from pykern.lowering.rocdl.remainder import ExpandRemainder
 from pykern.passes.kernels import find
 from pykern.passes.registry import register
 
-register(DescribeKernels, ExpandRemainder)
+register(DescribeKernels, ExpandRemainder, LowerWaveMatrices)
 
 
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:

@@ -10,7 +10,9 @@ from pykern.passes import kernels
 
 _ADDRESS = {"memref.extract_aligned_pointer_as_index": 0}
 """Taken for code that pykern did not make, which may do anything."""
-_READS = {"memref.load": 0, "kern.copy_async": 3, "kern.atomic_rmw": 1, "kern.atomic_cas": 2} | _ADDRESS
+_READS = {
+    "memref.load": 0, "kern.load_words": 0, "kern.copy_async": 3, "kern.atomic_rmw": 1, "kern.atomic_cas": 2,
+} | _ADDRESS  # fmt: skip
 _WRITES = {"memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2} | _ADDRESS
 
 

@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from pykern.dialect.matrix_units import UNITS
 from pykern.passes.analysis.cost_model.devices import (
     MATRIX_ATTENTION_DEPTH,
     MATRIX_ATTENTION_KEYS,
@@ -69,7 +70,8 @@ def test_words_that_a_subgroup_stores_lie_in_all_banks(layout):
 @pytest.mark.parametrize("side", [side for side, _, _ in MATRIX_TILES])
 def test_slots_fit_in_what_code_may_ask_for(side, copied):
     words = 2 * PanelLayout(side, True).words
-    assert MatrixTile.of_side(side, copied).slots * words * 4 <= 48 * 1024
+    instruction = UNITS["m16n8k16"]["f16", "f16"]
+    assert MatrixTile.of_side(side, copied, instruction).slots * words * 4 <= 48 * 1024
 
 
 def test_keys_and_values_of_attention_fit_too():

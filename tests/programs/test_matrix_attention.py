@@ -1,4 +1,4 @@
-"""Attention of 16-bit floats by tensor cores, on emulated GPUs, beside NumPy in f64."""
+"""Attention of 16-bit floats by tensor cores and matrix cores, on emulated GPUs, beside NumPy in f64."""
 
 from __future__ import annotations
 
@@ -12,9 +12,16 @@ from tests.programs import test_attention as cpu
 from tests.programs import test_attention_forms as forms
 from tests.programs.test_device_attention import normal, on
 
-over_gpus = pytest.mark.parametrize("device", ["cuda:emulated", "cuda:emulated:90"], indirect=True)
-emulated = pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
 slow = pytest.mark.slow
+AMD = [f"rocm:emulated:{chip}" for chip in ("gfx942", "gfx1100", "gfx1201", "gfx90a", "gfx950")]
+over_gpus = pytest.mark.parametrize(
+    "device",
+    ["cuda:emulated", "cuda:emulated:90", *AMD[:2], *(pytest.param(chip, marks=slow) for chip in AMD[2:])],
+    indirect=True,
+)
+emulated = pytest.mark.parametrize(
+    "device", ["cuda:emulated", *(pytest.param(chip, marks=slow) for chip in AMD[:3])], indirect=True
+)
 over_types = pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16], ids=["float16", "bfloat16"])
 SIZES = [
     (50, 70, 16, 24),

@@ -1,4 +1,4 @@
-"""Products of 16-bit floats by tensor cores, on emulated GPUs: programs, loops and tiles beside NumPy in f64."""
+"""Products by tensor cores and matrix cores, on emulated GPUs: programs, loops and tiles beside NumPy in f64."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ import pytest
 import pykern as pk
 from tests.programs.test_device_contractions import PROGRAMS, arguments, checked
 
-over_gpus = pytest.mark.parametrize("device", ["cuda:emulated", "cuda:emulated:90"], indirect=True)
+AMD = [f"rocm:emulated:{chip}" for chip in ("gfx942", "gfx1100", "gfx1201", "gfx90a", "gfx950")]
+over_gpus = pytest.mark.parametrize("device", ["cuda:emulated", "cuda:emulated:90", *AMD], indirect=True)
+over_units = pytest.mark.parametrize(
+    "device",
+    ["cuda:emulated", *(pytest.param(chip, marks=pytest.mark.slow) for chip in AMD[:3])],
+    indirect=True,
+)
+"""One of each way in which factors come into registers."""
 over_types = pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16], ids=["f16", "bf16"])
 SIZES = [(100, 90, 70), (33, 17, 19), (8, 8, 8), (64, 64, 64), (130, 257, 33), (72, 136, 200), (72, 135, 40)]
 """Rows, columns and terms; factors whose lines are multiples of 16 bytes are copied ahead, each for itself."""
@@ -75,7 +82,7 @@ def test_programs_loops_and_tiles_add_in_f32(rng, device, dtype, m, n, k):
     assert (np.abs(rounded - left @ right) <= bound(left, right) + SHORT[dtype] * size + 2**-24).all()
 
 
-@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@over_units
 @over_types
 @pytest.mark.sweep("dtype")
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
@@ -87,7 +94,7 @@ def test_before_and_after_products(rng, device, dtype, function):
     checked(function, device, names, dtype, 16 * SHORT[dtype])
 
 
-@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@over_units
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [72, 73])
 @pytest.mark.parametrize("transposed", [False, True])
@@ -105,7 +112,7 @@ def test_the_largest_tiles(rng, device, k, transposed):
     np.testing.assert_allclose(have, left @ right, rtol=2e-3, atol=2e-3)
 
 
-@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@over_units
 @pytest.mark.parametrize(
     ("m", "n"), [(1160, 600), pytest.param(300, 1200, marks=pytest.mark.slow), (1024, 512)]
 )
@@ -116,7 +123,7 @@ def test_bands_of_tiles_cover_the_result(rng, device, m, n):
     np.testing.assert_allclose(have, np.matmul(*wide(a, b)), rtol=2e-3, atol=2e-3)
 
 
-@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@over_units
 def test_parts_of_arrays_are_copied_where_they_are_aligned(rng, device):
     a, b = factors(rng, 72, 80, 88, np.float16)
 
@@ -148,7 +155,7 @@ def columns(a, b):
     return a[:, 3:20] @ b[3:20]
 
 
-@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@over_units
 @pytest.mark.parametrize("n", [40, 41])
 @pytest.mark.parametrize(
     "function", [transposed_left, transposed_right, strided, columns], ids=lambda f: f.__name__
@@ -159,7 +166,7 @@ def test_factors_that_lie_another_way(rng, device, function, n):
     np.testing.assert_allclose(have, function(*wide(a, b)), rtol=2e-3, atol=2e-3)
 
 
-@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@over_units
 @pytest.mark.parametrize(("m", "n", "k"), [(0, 9, 9), (9, 9, 0), (9, 0, 9)])
 def test_empty(device, m, n, k):
     a, b = np.ones((m, k), np.float16), np.ones((k, n), np.float16)
@@ -167,7 +174,7 @@ def test_empty(device, m, n, k):
     np.testing.assert_array_equal(have, np.zeros((m, n), np.float16))
 
 
-@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@over_units
 @over_types
 def test_what_is_no_number_stays_in_its_row_and_column(rng, device, dtype):
     """Zeros beyond the edges meet no infinity."""
@@ -180,7 +187,7 @@ def test_what_is_no_number_stays_in_its_row_and_column(rng, device, dtype):
     np.testing.assert_array_equal(have[np.isinf(want)], want[np.isinf(want)])
 
 
-@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@over_units
 @over_types
 def test_gradients(rng, device, dtype):
     a, b = factors(rng, 37, 33, 41, dtype)
@@ -200,7 +207,7 @@ def test_gradients(rng, device, dtype):
         np.testing.assert_allclose(have, want, rtol=0, atol=2 * SHORT[dtype] * np.abs(want).max())
 
 
-@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@over_units
 def test_sums_go_on_from_what_is_there(rng, device):
     a, b = factors(rng, 33, 35, 37, np.float16)
     c = rng.standard_normal((33, 35)).astype(np.float32)
@@ -238,6 +245,41 @@ def byte_launched(c, a, b):
     byte_loops(c, a, b, ndrange=c.shape)
 
 
+@pytest.mark.parametrize("device", AMD, indirect=True)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["f32", "f64"])
+@pytest.mark.parametrize(("m", "n", "k"), [(33, 17, 19), (72, 136, 200), (130, 258, 36)])
+def test_wide_floats(rng, device, dtype, m, n, k):
+    """CDNA multiplies them by instructions of their own, other chips by multiply-adds."""
+    a, b = factors(rng, m, n, k, dtype)
+    want = a.astype(np.longdouble) @ b.astype(np.longdouble)
+    for program, left, right in (
+        (product, a, b),
+        (pk.jit(transposed_left), np.ascontiguousarray(a.T), b),
+        (pk.jit(transposed_right), a, np.ascontiguousarray(b.T)),
+    ):
+        have = program(pk.asarray(left, device=device), pk.asarray(right, device=device)).numpy()
+        limit = (k + 1) * np.finfo(dtype).eps * (np.abs(a) @ np.abs(b))
+        assert (np.abs(have - want) <= limit).all()
+
+
+@pytest.mark.slow
+def test_which_units_multiply_what():
+    """As remarks and instructions of AMD's chips tell."""
+    for chip, dtype, instruction in (
+        ("gfx942", np.float16, "v_mfma_f32_16x16x16_f16"),
+        ("gfx950", ml_dtypes.bfloat16, "v_mfma_f32_16x16x32_bf16"),
+        ("gfx90a", np.float64, "v_mfma_f64_16x16x4f64"),
+        ("gfx942", np.float32, "v_mfma_f32_16x16x4_f32"),
+        ("gfx1100", np.float16, "v_wmma_f32_16x16x16_f16"),
+        ("gfx1201", ml_dtypes.bfloat16, "v_wmma_f32_16x16x16_bf16"),
+    ):
+        given = np.zeros((64, 64), dtype)
+        lowered = product.lower(given, given, target=f"rocdl:{chip}")
+        assert instruction in lowered.stage("llvm-emit").text
+    lowered = product.lower(np.zeros((64, 64)), np.zeros((64, 64)), target="rocdl:gfx1100")
+    assert any("they multiply two of f16, two of bf16, or bytes" in remark.text for remark in lowered.remarks)
+
+
 def byte_factors(rng, kinds, m, n, k):
     limits = [np.iinfo(kind) for kind in kinds]
     shapes = (m, k), (k, n)
@@ -266,7 +308,7 @@ def test_products_of_bytes_are_exact(rng, device, kinds, m, n, k):
         np.testing.assert_array_equal(c.numpy(), 2 * want - 1)
 
 
-@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@over_units
 def test_sums_of_bytes_wrap(device):
     a, b = np.full((8, 140000), -128, np.int8), np.full((140000, 8), -128, np.int8)
     c = pk.asarray(np.zeros((8, 8), np.int32), device=device)
@@ -282,7 +324,7 @@ def with_prologue(a, b, bias):
     return (a * 2) @ b + bias
 
 
-@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@over_units
 @pytest.mark.parametrize(
     ("batches", "m", "n", "k"), [(1, 40, 36, 1000), pytest.param(3, 20, 24, 1104, marks=pytest.mark.slow)]
 )
@@ -300,7 +342,7 @@ def test_many_terms_of_few_cells_are_summed_in_parts(rng, device, function, batc
     np.testing.assert_allclose(have, want, rtol=2e-3, atol=2e-3)
 
 
-@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+@over_units
 def test_parts_go_on_from_what_is_there_and_give_the_same_bits(rng, device):
     a, b = factors(rng, 33, 35, 1200, np.float16)
     c = rng.standard_normal((33, 35)).astype(np.float32)

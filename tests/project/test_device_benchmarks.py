@@ -77,3 +77,16 @@ def test_instructions_of_tensor_cores(tmp_path):
     (before, *_), (now, *rest) = (map(int, row.split("product")[1].split()) for row in rows)
     assert now > 3 * before
     assert rest[-1] == 0
+
+
+@pytest.mark.slow
+def test_instructions_for_amd(tmp_path):
+    """The main loop of a product is one of matrix cores, and nothing is spilled."""
+    need_package("llvmlite")
+    file = tmp_path / "rows.json"
+    program = ROOT / "benchmarks" / "amd_code.py"
+    run(sys.executable, program, "--chip", "gfx942", "--only", "product f16", "--json", file, cwd=tmp_path)
+    (row,) = json.loads(file.read_text())["rows"]
+    assert row["matrices"] == 32 and row["reads"] == 8
+    assert row["spills"] == row["stack"] == 0
+    assert row["multiply-adds"] > 15

@@ -24,6 +24,9 @@ WARPGROUP_TILES = ((128, 3), (64, 4))
 """Rows and columns of a tile that four subgroups compute together: the first of which there are enough groups, else the
 last. Then slots in shared memory, 32 KiB each of the first: with three of them two groups run side by side, and one
 multiplies while the other stores."""
+MATRIX_WAVES = {64: {128: (2, 2), 64: (2, 2), 32: (2, 2)}, 32: {128: (2, 4), 64: (2, 2), 32: (2, 2)}}
+"""Subgroups along rows and columns of these tiles on AMD, by the lanes of a subgroup: what comes next is in registers
+until one of two slots is free."""
 MATRIX_BAND = 8
 """Tiles of such a product that groups take one below the other before they go on to the next column."""
 MATRIX_WORDS = 16
@@ -65,9 +68,12 @@ ATTENTION_FACTOR_ELEMENTS = 1536
 """Elements of queries and keys, or of values, that are in shared memory at a time: with the scores less than 16 KiB
 of f32, which all devices have."""
 MATRIX_ATTENTION_KEYS = 64
-"""Keys that a group meets at a time by instructions for small matrices: their scores take 32 registers."""
+"""Keys that a group meets at a time by instructions for small matrices: their scores take 32 registers. Half as many
+where each lane holds all terms of its query, which takes twice the registers."""
 MATRIX_ATTENTION_SUBGROUPS = 4
 """Subgroups of such a group, where there are enough groups: each has 16 queries."""
+WAVE_ATTENTION_ITEMS = 256
+"""Work-items of such a group on AMD: what comes next waits in registers of all of them."""
 MATRIX_ATTENTION_DEPTH = 256
 """Elements of a query that fit in registers, 64 of them."""
 MATRIX_ATTENTION_WIDTH = 128

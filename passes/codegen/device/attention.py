@@ -2,12 +2,13 @@
 
 Comes in: a program on buffers with calls that stand for attention. Goes out: a kernel and its launch for each. Scores
 are never in memory as a whole: what is done with a block of them, a running maximum and sum, is told in
-`codegen.cpu.attention.tiles`. Read next: `fma_attention` (by multiply-adds), `matrix_attention` (by tensor cores).
+`codegen.cpu.attention.tiles`. Read next: `fma_attention` (by multiply-adds), `matrix_attention` (by tensor cores),
+`wave_attention` (by matrix cores of AMD).
 """
 
 from __future__ import annotations
 
-from pykern.passes.analysis.cost_model.devices import ATTENTION_KEYS, MATRIX_ATTENTION_KEYS
+from pykern.passes.analysis.cost_model.devices import ATTENTION_KEYS
 from pykern.passes.codegen.attention_calls import AttentionCall, attention_calls, erase_functions
 from pykern.passes.codegen.device.attention_elements import AttentionElements
 from pykern.passes.codegen.device.fma_attention import AttentionTile, FmaAttention
@@ -17,6 +18,7 @@ from pykern.passes.codegen.device.matrix_attention import (
     MatrixAttentionTile,
     why_not_attention,
 )
+from pykern.passes.codegen.device.wave_attention import WaveAttention
 from pykern.passes.remarks import remark
 
 
@@ -36,11 +38,15 @@ def launch_attentions(place: KernelContext) -> None:
 
 
 def _by_matrices(place: KernelContext, found: AttentionCall) -> None:
-    tile = MatrixAttentionTile.of_call(found, place.aligned)
+    tile = MatrixAttentionTile.of_call(found, place.aligned, place.matrix_unit)
     blocks = -(-found.shape.queries // tile.queries)
     ndrange = found.shape.batch_count * tile.panels, blocks, tile.items
     with Kernel(place, found.call, ndrange, (1, 1, tile.items)) as kernel:
-        MatrixAttention(AttentionElements(kernel, found, MATRIX_ATTENTION_KEYS), tile).emit(blocks)
+        elements = AttentionElements(kernel, found, tile.keys)
+        if tile.instruction.groups:
+            WaveAttention(elements, tile, place.matrix_unit).emit(blocks)
+        else:
+            MatrixAttention(elements, tile).emit(blocks)
 
 
 def _by_multiply_adds(place: KernelContext, found: AttentionCall) -> None:

@@ -27,6 +27,7 @@ from pykern.dialect.matrices import (
     MultiplyMatricesOp,
     WaitCopiesOp,
 )
+from pykern.dialect.matrix_units import UNITS, MatrixInstruction
 from pykern.dialect.memory import BarrierOp
 from pykern.passes.analysis.alignment import is_aligned
 from pykern.passes.analysis.cost_model.devices import (
@@ -35,6 +36,7 @@ from pykern.passes.analysis.cost_model.devices import (
     MATRIX_ATTENTION_KEYS,
     MATRIX_ATTENTION_SUBGROUPS,
     MATRIX_ATTENTION_WIDTH,
+    WAVE_ATTENTION_ITEMS,
 )
 from pykern.passes.codegen.attention_calls import AttentionCall, AttentionShape
 from pykern.passes.codegen.device.attention_elements import KEYS, QUERY, VALUES, AttentionElements
@@ -42,9 +44,11 @@ from pykern.passes.codegen.device.matrix_layout import CHUNK_BYTES, PanelLayout
 from pykern.passes.codegen.device.matrix_panel import Panel, PanelSource, packed
 from pykern.passes.codegen.device.product_space import added, scaled, split
 from pykern.passes.codegen.device.running_softmax import larger, power, subtracted
+from pykern.passes.codegen.device.word_layout import CHUNK
 from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import index_constant
 
+_UNIT = "m16n8k16"
 _TERMS = 2 * WORDS
 """Of an instruction."""
 
@@ -56,38 +60,57 @@ def why_not_attention(found: AttentionCall, unit: str) -> str | None:
         return f"queries and keys are {query} and {keys}; they multiply two of f16 or two of bf16"
     if values not in FLOATS or str(found.weights) != values:
         return f"values are {values}, their weights {found.weights}; they multiply two of f16 or two of bf16"
-    if found.shape.depth > MATRIX_ATTENTION_DEPTH:
-        return f"queries of {found.shape.depth} elements do not fit in registers"
-    return None if unit else "this target has none"
+    if not unit:
+        return "this target has none"
+    most = MATRIX_ATTENTION_DEPTH
+    if UNITS[unit][query, keys].groups == 1:  # each lane holds all terms of its queries
+        most //= 2
+    return (
+        f"queries of {found.shape.depth} elements do not fit in registers"
+        if found.shape.depth > most
+        else None
+    )
 
 
 @dataclass(frozen=True)
 class MatrixAttentionTile:
     """What a group computes: so many `subgroups` times 16 queries, and one of `panels` of columns of their results.
 
-    `copied`: whether keys, and whether values are copied to shared memory in chunks.
+    `copied`: whether their elements lie together in chunks of 16 bytes.
     """
 
     shape: AttentionShape
     subgroups: int
     panels: int
-    copied: tuple[bool, bool]
+    copied: tuple[bool, bool, bool]
+    """Of queries, keys and values."""
+    instruction: MatrixInstruction
 
     @classmethod
-    def of_call(cls, found: AttentionCall, aligned: bool) -> MatrixAttentionTile:
+    def of_call(cls, found: AttentionCall, aligned: bool, unit: str) -> MatrixAttentionTile:
         """`aligned`: whether the program's arguments begin at multiples of 16 bytes."""
         shape = found.shape
         panels = -(-shape.width // MATRIX_ATTENTION_WIDTH)
-        sizes = range(MATRIX_ATTENTION_SUBGROUPS, 0, -1)
+        types = [str(ir.MemRefType(found.call.operands[n].type).element_type) for n in (QUERY, KEYS)]
+        instruction = UNITS[unit][types[0], types[1]]
+        most = MATRIX_ATTENTION_SUBGROUPS
+        if instruction.groups:
+            most = WAVE_ATTENTION_ITEMS // instruction.lanes
+        sizes = range(most, 0, -1)
         enough = (
             n for n in sizes if shape.batch_count * panels * -(-shape.queries // (n * ROWS)) >= FEWEST_GROUPS
         )
-        copied = tuple(_copies_chunks(found, n, aligned) for n in (KEYS, VALUES))
-        return cls(shape, 1 << next(enough, 1).bit_length() - 1, panels, (copied[0], copied[1]))
+        query, keys, values = (_copies_chunks(found, n, aligned) for n in (QUERY, KEYS, VALUES))
+        return cls(shape, 1 << next(enough, 1).bit_length() - 1, panels, (query, keys, values), instruction)
+
+    @property
+    def keys(self) -> int:
+        """Keys that are met at a time."""
+        return MATRIX_ATTENTION_KEYS // (2 if self.instruction.groups == 1 else 1)
 
     @property
     def items(self) -> int:
-        return LANES * self.subgroups
+        return self.instruction.lanes * self.subgroups
 
     @property
     def queries(self) -> int:
@@ -95,8 +118,9 @@ class MatrixAttentionTile:
 
     @property
     def depth(self) -> int:
-        """Terms of the first product, in whole instructions."""
-        return -(-self.shape.depth // _TERMS) * _TERMS
+        """Terms of the first product, in whole loads."""
+        terms = max(_TERMS, 2 * CHUNK * self.instruction.groups)
+        return -(-self.shape.depth // terms) * terms
 
     @property
     def columns(self) -> int:
@@ -123,7 +147,7 @@ class MatrixAttention:
     def __init__(self, elements: AttentionElements, tile: MatrixAttentionTile) -> None:
         self.elements, self.shape, self.tile = elements, elements.shape, tile
         self.types = [ir.MemRefType(elements.arrays[n].type).element_type for n in (KEYS, VALUES)]
-        self.copies = any(tile.copied)
+        self.copies = any(tile.copied[1:])
         block = MATRIX_ATTENTION_KEYS
         self.keys = self._panel(KEYS, PanelLayout(block, elements.lies_by_terms(KEYS), tile.depth // 2))
         self.values = self._panel(
@@ -135,7 +159,7 @@ class MatrixAttention:
             (self.shape.keys, self.shape.depth) if n == KEYS else (self.shape.width, self.shape.keys)
         )
         source = PanelSource(self.elements, n, lines, terms, False, layout.by_terms)
-        return Panel(source, layout, self.tile.items, self.tile.copied[n - 1], 1)
+        return Panel(source, layout, self.tile.items, self.tile.copied[n], 1)
 
     def emit(self, blocks: int) -> None:
         tile, elements, zero = self.tile, self.elements, index_constant(0)
@@ -291,7 +315,7 @@ def _multiply(
     for half in (0, 1):
         right = pair[2 * half : 2 * half + 2]
         sums[at + half] = MultiplyMatricesOp.create(
-            left, right, sums[at + half], (str(element), str(element))
+            left, right, sums[at + half], (str(element), str(element)), _UNIT
         )
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pykern.dialect.matrices import LANES, PACKED
-from pykern.passes.analysis.cost_model.devices import MATRIX_TILES, MATRIX_WORDS
+from pykern.dialect.matrices import LANES
+from pykern.dialect.matrix_units import MatrixInstruction
+from pykern.passes.analysis.cost_model.devices import MATRIX_TILES, MATRIX_WAVES, MATRIX_WORDS
 
 CHUNK_WORDS, CHUNK_BYTES = LANES // 8, LANES // 2
 """Words and bytes of a chunk. Eight chunks take all banks."""
@@ -29,16 +30,19 @@ class MatrixTile:
     column_subgroups: int
     slots: int
     copied: tuple[bool, ...]
+    lanes: int = LANES
 
     @classmethod
-    def of_side(cls, side: int, copied: tuple[bool, ...]) -> MatrixTile:
+    def of_side(cls, side: int, copied: tuple[bool, ...], instruction: MatrixInstruction) -> MatrixTile:
         """The tile of the cost model."""
+        if instruction.groups:
+            return cls(side, *MATRIX_WAVES[instruction.lanes][side], 2, copied, instruction.lanes)
         ahead, loaded = next(rest for each, *rest in MATRIX_TILES if each == side)
         return cls(side, *(ahead if all(copied) else loaded), copied)
 
     @property
     def items(self) -> int:
-        return LANES * self.row_subgroups * self.column_subgroups
+        return self.lanes * self.row_subgroups * self.column_subgroups
 
     @property
     def own_rows(self) -> int:
@@ -60,7 +64,7 @@ class PanelLayout:
     """Whether terms are side by side; else the lines are."""
     words_of_terms: int = MATRIX_WORDS
     """Words of a line."""
-    packed: int = PACKED["f16"]
+    packed: int = 2
     """Elements in a word."""
 
     @property

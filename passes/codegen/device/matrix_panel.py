@@ -15,7 +15,7 @@ from typing import Protocol
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.dialect.matrices import LANES, CopyAsyncOp, LoadMatricesOp
+from pykern.dialect.matrices import LANES, ROWS, WORDS, CopyAsyncOp, LoadMatricesOp
 from pykern.dialect.memory import SharedOp
 from pykern.passes.analysis.alignment import is_aligned
 from pykern.passes.analysis.cost_model.devices import MATRIX_LOADS
@@ -26,16 +26,17 @@ from pykern.passes.ir.loops import Counted
 from pykern.passes.kernels import index_constant
 
 
-def copies_chunks(product: ProductSpace, n: int, aligned: bool) -> bool:
+def copies_chunks(product: ProductSpace, n: int, aligned: bool, transposes_bytes: bool) -> bool:
     """Whether all chunks of a factor lie together in memory, each from a multiple of 16 bytes on.
 
-    `aligned`: whether the program's arguments begin so.
+    `aligned`: whether the program's arguments begin so. `transposes_bytes`: whether terms of bytes need not lie side
+    by side.
     """
     array = product.space.op.operands[n]
     size = ir.MemRefType(array.type).element_type.width // 8
     chunk = CHUNK_BYTES // size
-    if size == 1 and not product.lies_by_terms(n):
-        return False  # no instruction transposes bytes
+    if size == 1 and not transposes_bytes and not product.lies_by_terms(n):
+        return False
     if product.group.prologues[n] is not None or not (aligned and is_aligned(array)):
         return False
     fastest = (product.terms if product.lies_by_terms(n) else (product.rows, product.columns)[n])[-1]
@@ -187,6 +188,19 @@ class Panel:
         """Store what `begin` has loaded."""
         for word, place in zip(loaded, places or [place for *_, place in self.places], strict=False):
             memref.StoreOp(word, self.shared, [added(scaled(slot, self.layout.words), place)])
+
+    @property
+    def steps(self) -> int:
+        """How often `fragments` loads to get all terms of a slot."""
+        return self.layout.words_of_terms // WORDS
+
+    def fragments(self, slot: ir.Value, step: int, lines: int) -> list[list[list[ir.Value]]]:
+        """For the one instruction along the terms of a step, the lane's fragments of the first `lines` lines of its
+        subgroup. A load gives one of the left factor, two of the right one."""
+        loads = [self.load(slot, line, step * WORDS * self.layout.packed) for line in range(0, lines, ROWS)]
+        if self.is_left:
+            return [loads]
+        return [[pair[half : half + 2] for pair in loads for half in (0, 2)]]
 
     def load(self, slot: ir.Value, line: int, term: int) -> list[ir.Value]:
         """The lane's words of 16 lines and eight words of terms, from these on in the subgroup's part."""

@@ -1,32 +1,22 @@
-"""A product of matrices by an instruction that a subgroup multiplies small matrices with: tensor cores.
+"""A product of matrices by an instruction that a subgroup multiplies small matrices with: tensor cores, matrix cores.
 
-Comes in: the elements of a product of f16 or bf16 in a kernel, and a `MatrixTile`. Goes out: the kernel's body. Parts
-of the factors lie in shared memory in several slots, of which one is read while the next are filled; beyond their edges
-are zeros. Sums stay in registers, in f32, until they are stored. Which lane holds which elements:
-`pykern.dialect.matrices`. Read next: `matrix_panel` (a factor), `matrix_layout` (where its elements lie).
+Comes in: the elements of a product in a kernel, and a `MatrixTile`. Goes out: the kernel's body. Parts of the factors
+lie in shared memory in several slots, of which one is read while the next are filled; beyond their edges are zeros.
+Sums stay in registers until they are stored. Which lane holds which elements: `pykern.dialect.matrix_units`. Read next:
+`matrix_panel` and `matrix_layout` (a factor, and where its elements lie), `word_panel` and `word_layout` (on AMD).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from mlir import ir
 from mlir.dialects import arith, scf
 
 from pykern.dialect.index_space import GlobalIdOp, LocalIdOp
-from pykern.dialect.matrices import (
-    BYTES,
-    COLUMNS,
-    FLOATS,
-    LANES,
-    PACKED,
-    QUAD,
-    ROWS,
-    WORDS,
-    CommitCopiesOp,
-    MultiplyMatricesOp,
-    WaitCopiesOp,
-)
+from pykern.dialect.matrices import CommitCopiesOp, MultiplyMatricesOp, WaitCopiesOp
+from pykern.dialect.matrix_units import BITS, SUMS, UNITS, MatrixInstruction, Types
 from pykern.dialect.memory import BarrierOp
 from pykern.passes.analysis.cost_model.devices import MATRIX_WORDS
 from pykern.passes.codegen.device.matrix_layout import MatrixTile, PanelLayout
@@ -39,28 +29,41 @@ from pykern.passes.codegen.device.product_space import (
     scaled,
     split,
 )
+from pykern.passes.codegen.device.word_layout import WordLayout
+from pykern.passes.codegen.device.word_panel import WordPanel
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.structured import element_types
 from pykern.passes.kernels import body, index_constant
+
+_FIRST = next(iter(UNITS))
+"""The unit whose types are named where the target has none."""
 
 
 def why_not(op: ir.Operation, unit: str) -> str | None:
     """Why a product is not computed by such instructions; None where it is."""
     *types, out = map(str, element_types(op.operands))
-    if factor_types(op) is None:
-        return f"its factors are {types[0]} and {types[1]}; they multiply two of f16, two of bf16, or bytes"
-    if out != ("f32" if types[0] in FLOATS else "i32"):
+    found, known = factor_types(op), UNITS[unit or _FIRST]
+    if found not in known:
+        return f"its factors are {types[0]} and {types[1]}; they multiply {_multiplied(known)}"
+    assert found is not None
+    if out != SUMS[found[0]]:
         return f"its sums are {out}"
     return None if unit else "this target has none"
 
 
-def factor_types(op: ir.Operation) -> tuple[str, str] | None:
-    """The types of the factors, as the instruction calls them; None where it does not multiply them."""
+def _multiplied(known: dict[Types, MatrixInstruction]) -> str:
+    """What a unit multiplies, in words."""
+    floats = [f"two of {left}" for left, _ in known if SUMS[left] != "i32"]
+    return ", ".join(floats) + (", or bytes" if ("u8", "u8") in known else ", or signed bytes")
+
+
+def factor_types(op: ir.Operation) -> Types | None:
+    """The types of the factors, as instructions call them; None where none multiplies them."""
     types = [str(t) for t in element_types(op.operands)[:2]]
     if types == ["i8", "i8"]:
         left, right = (_byte(value) for value in body(op).arguments[:2])
         return None if left is None or right is None else (left, right)
-    return (types[0], types[1]) if types[0] in FLOATS and types[0] == types[1] else None
+    return (types[0], types[1]) if types[0] in BITS and types[0] == types[1] else None
 
 
 def _byte(value: ir.Value) -> str | None:
@@ -68,7 +71,14 @@ def _byte(value: ir.Value) -> str | None:
     uses = [use.owner.operation for use in value.uses]
     if len(uses) != 1 or str(uses[0].results[0].type) != "i32":
         return None
-    return {"arith.extsi": BYTES[0], "arith.extui": BYTES[1]}.get(uses[0].name)
+    return {"arith.extsi": "s8", "arith.extui": "u8"}.get(uses[0].name)
+
+
+def instruction_of(product: ProductSpace, unit: str) -> MatrixInstruction:
+    """The instruction that multiplies the factors; `why_not` has been asked."""
+    types = factor_types(product.space.op)
+    assert types is not None
+    return UNITS[unit][types]
 
 
 @dataclass(frozen=True)
@@ -79,35 +89,46 @@ class TermParts:
     memory: ir.Value
 
 
-def steps_of(product: ProductSpace) -> int:
+def steps_of(product: ProductSpace, instruction: MatrixInstruction) -> int:
     """How often such a kernel fetches terms."""
-    types = factor_types(product.space.op)
-    assert types is not None, "`why_not` has asked"
-    return -(-product.count(product.terms) // (MATRIX_WORDS * PACKED[types[0]]))
+    return -(-product.count(product.terms) // _depth(instruction))
+
+
+def _depth(instruction: MatrixInstruction) -> int:
+    """Terms that are in shared memory at a time."""
+    return MATRIX_WORDS * 32 // instruction.bits
 
 
 class MatrixProduct:
     """The kernel."""
 
-    def __init__(self, elements: ProductElements, tile: MatrixTile, parts: TermParts | None = None) -> None:
-        self.parts = parts
+    def __init__(
+        self, elements: ProductElements, tile: MatrixTile, unit: str, parts: TermParts | None = None
+    ) -> None:
+        self.parts, self.unit = parts, unit
         self.elements, self.product, self.tile = elements, elements.product, tile
-        self.fragments = tile.own_rows // ROWS, tile.own_columns // COLUMNS
         types = factor_types(self.product.space.op)
         assert types is not None, "`why_not` has asked"
-        self.types, self.packed = types, PACKED[types[0]]
-        self.depth = MATRIX_WORDS * self.packed
-        self.steps = -(-steps_of(self.product) // (1 if parts is None else parts.count))
-        self.copies, self.slots = any(tile.copied), min(tile.slots, self.steps + 1)
+        self.types, self.instruction = types, UNITS[unit][types]
+        self.fragments = tile.own_rows // self.instruction.rows, tile.own_columns // self.instruction.columns
+        self.depth = _depth(self.instruction)
+        self.steps = -(-steps_of(self.product, self.instruction) // (1 if parts is None else parts.count))
+        self.copies = any(tile.copied) and not self.instruction.groups
+        self.slots = min(tile.slots, self.steps + 1)
         self.panels = [self._panel(n) for n in (0, 1)]
 
-    def _panel(self, n: int) -> Panel:
-        product, tile = self.product, self.tile
+    def _panel(self, n: int) -> Panel | WordPanel:
+        product, tile, instruction = self.product, self.tile, self.instruction
         lines, terms = (product.count(g) for g in ((product.rows, product.columns)[n], product.terms))
-        by_terms, is_byte = product.lies_by_terms(n), self.packed > 2
-        source = PanelSource(self.elements, n, lines, terms, n == 0, by_terms)
+        source = PanelSource(self.elements, n, lines, terms, n == 0, product.lies_by_terms(n))
+        if instruction.groups:
+            count = self.steps * (1 if self.parts is None else self.parts.count)
+            layout = WordLayout(tile.side, MATRIX_WORDS)
+            whole = count * self.depth == terms
+            return WordPanel(source, layout, tile.items, tile.copied[n], self.slots, instruction, whole)
         # the instruction that loads matrices transposes elements of 16 bits alone
-        layout = PanelLayout(tile.side, by_terms or is_byte, packed=self.packed)
+        by_terms = source.by_terms or instruction.bits < 16
+        layout = PanelLayout(tile.side, by_terms, packed=32 // instruction.bits)
         return Panel(source, layout, tile.items, tile.copied[n], self.slots)
 
     def emit(self) -> None:
@@ -120,7 +141,7 @@ class MatrixProduct:
             self.begin = scaled(self.part, self.steps * self.depth)
         self.elements.place(self.product.batch, batch)
         origins = [scaled(place, tile.side) for place in banded_tile(self.product, tile.side)]
-        subgroup, lane = split(number, LANES)
+        subgroup, lane = split(number, self.instruction.lanes)
         down, across = split(subgroup, tile.column_subgroups)
         own = scaled(down, tile.own_rows), scaled(across, tile.own_columns)
         for panel, origin, mine in zip(self.panels, origins, own, strict=True):
@@ -137,7 +158,7 @@ class MatrixProduct:
                 self._begin(index_constant(stage), index_constant(stage * self.depth)),
             )
         zeros = [constant(element_types(self.elements.points.operands)[2], 0)] * (
-            QUAD * self.fragments[0] * self.fragments[1]
+            len(self.instruction.cells) * self.fragments[0] * self.fragments[1]
         )
         end, step = index_constant(self.steps * self.depth), index_constant(self.depth)
         loop = scf.ForOp(first, end, step, [first, *zeros])
@@ -155,39 +176,45 @@ class MatrixProduct:
             WaitCopiesOp.create(0)
         return list(loop.results)[1:]
 
-    def _begin(self, slot: ir.Value, term: ir.Value) -> list[list[ir.Value]]:
+    def _begin(self, slot: ir.Value, term: ir.Value) -> list[Any]:
         begun = [panel.begin(slot, added(self.begin, term)) for panel in self.panels]
         if self.copies:
             CommitCopiesOp.create()
         return begun
 
-    def _finish(self, slot: ir.Value, begun: list[list[ir.Value]]) -> None:
+    def _finish(self, slot: ir.Value, begun: list[Any]) -> None:
         for panel, loaded in zip(self.panels, begun, strict=True):
             panel.finish(slot, loaded)
 
     def _multiply(self, slot: ir.Value, held: list[ir.Value]) -> list[ir.Value]:
-        """All terms of a slot. A load gives one fragment of the left factor, two of the right one."""
-        sums = [held[n : n + QUAD] for n in range(0, len(held), QUAD)]
-        down, across = self.fragments
-        for term in range(0, self.depth, WORDS * self.packed):
-            left = [self.panels[0].load(slot, ROWS * r, term) for r in range(down)]
-            pairs = [self.panels[1].load(slot, 2 * COLUMNS * c, term) for c in range(across // 2)]
-            right = [pair[half : half + 2] for pair in pairs for half in (0, 2)]
-            sums = [
-                MultiplyMatricesOp.create(left[r], right[c], sums[r * across + c], self.types)
-                for r in range(down)
-                for c in range(across)
+        """All terms of a slot."""
+        each, (down, across) = len(self.instruction.cells), self.fragments
+        sums = [held[n : n + each] for n in range(0, len(held), each)]
+        for step in range(self.panels[0].steps):
+            factors = [
+                panel.fragments(slot, step, lines)
+                for panel, lines in zip(self.panels, (self.tile.own_rows, self.tile.own_columns), strict=True)
             ]
-        return [each for four in sums for each in four]
+            for left, right in zip(*factors, strict=True):
+                sums = [
+                    MultiplyMatricesOp.create(left[r], right[c], sums[r * across + c], self.types, self.unit)
+                    for r in range(down)
+                    for c in range(across)
+                ]
+        return [value for several in sums for value in several]
 
     def _store(self, sums: list[ir.Value], corner: list[ir.Value], lane: ir.Value) -> None:
-        across = self.fragments[1]
-        in_row, in_column = split(lane, QUAD)
-        row, column = added(corner[0], in_row), added(corner[1], scaled(in_column, 2))
+        instruction, across = self.instruction, self.fragments[1]
+        in_row, in_column = split(lane, instruction.across)
+        row, column = (
+            added(origin, scaled(number, step))
+            for origin, number, step in zip(corner, (in_row, in_column), instruction.steps, strict=True)
+        )
         for number, value in enumerate(sums):
-            fragment, cell = divmod(number, QUAD)
-            at = added(row, fragment // across * ROWS + cell // 2 * (ROWS // 2))
-            along = added(column, fragment % across * COLUMNS + cell % 2)
+            fragment, cell = divmod(number, len(instruction.cells))
+            down, right = instruction.cells[cell]
+            at = added(row, fragment // across * instruction.rows + down)
+            along = added(column, fragment % across * instruction.columns + right)
             branch = scf.IfOp(self.elements.inside(at, along))
             with ir.InsertionPoint(branch.then_block):
                 if self.parts is None:

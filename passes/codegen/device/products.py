@@ -12,6 +12,7 @@ from dataclasses import replace
 from mlir import ir
 from mlir.dialects import memref
 
+from pykern.dialect.matrix_units import MatrixInstruction
 from pykern.dialect.warpgroups import ITEMS
 from pykern.passes.analysis.cost_model.devices import (
     FEWEST_GROUPS,
@@ -27,7 +28,13 @@ from pykern.passes.codegen.device.fma_product import FmaProduct
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.matrix_layout import MatrixTile
 from pykern.passes.codegen.device.matrix_panel import copies_chunks
-from pykern.passes.codegen.device.matrix_product import MatrixProduct, TermParts, steps_of, why_not
+from pykern.passes.codegen.device.matrix_product import (
+    MatrixProduct,
+    TermParts,
+    instruction_of,
+    steps_of,
+    why_not,
+)
 from pykern.passes.codegen.device.parts import reduction_of_parts
 from pykern.passes.codegen.device.product_space import ProductElements, ProductSpace, product_of
 from pykern.passes.codegen.device.warpgroup_product import WarpgroupProduct, WarpgroupTile
@@ -52,18 +59,21 @@ def _by_matrices(
 ) -> tuple[list[ir.Operation], ir.Operation | None]:
     sides = [each for each, _, _ in MATRIX_TILES]
     side = next((each for each in sides if _groups(product, each, each) >= FEWEST_GROUPS), sides[-1])
-    tiles, count = _tiles(product, side, side), _parts(product, side)
+    instruction = instruction_of(product, place.matrix_unit)
+    tiles, count = _tiles(product, side, side), _parts(product, side, instruction)
     product = _grouped(product, tiles, start, readers=count == 1)
     if place.warpgroup_unit and count == 1:
         boxes = [factor_boxes(product, n, place.aligned) for n in (0, 1)]
         if boxes[0] is not None and boxes[1] is not None:
             return _by_warpgroups(place, product, start, (boxes[0], boxes[1])), None
     parts = None if count == 1 else TermParts(count, _partial(product, count))
-    tile = MatrixTile.of_side(side, tuple(copies_chunks(product, n, place.aligned) for n in (0, 1)))
+    by_words = instruction.groups > 0
+    copied = tuple(copies_chunks(product, n, place.aligned, by_words) for n in (0, 1))
+    tile = MatrixTile.of_side(side, copied, instruction)
     remark(product.space.op, f"the product uses tensor cores, in tiles of {side} rows and columns")
     ndrange = product.count(product.batch) * count, tiles[0], tiles[1] * tile.items
     with Kernel(place, product.space.op, ndrange, (1, 1, tile.items)) as kernel:
-        MatrixProduct(ProductElements(kernel, product, start), tile, parts).emit()
+        MatrixProduct(ProductElements(kernel, product, start), tile, place.matrix_unit, parts).emit()
     if parts is None:
         return product.group.operations, None
     remark(product.space.op, f"its terms are summed in {count} parts, since the result has few tiles")
@@ -89,12 +99,12 @@ def _by_warpgroups(
     return product.group.operations
 
 
-def _parts(product: ProductSpace, side: int) -> int:
+def _parts(product: ProductSpace, side: int, instruction: MatrixInstruction) -> int:
     """Groups that each cell has: more than one where there would be few groups with many terms."""
     groups = _groups(product, side, side)
     if groups >= FEWEST_GROUPS:
         return 1
-    return max(1, min(SPLIT_GROUPS // groups, steps_of(product) // FEWEST_SPLIT_STEPS))
+    return max(1, min(SPLIT_GROUPS // groups, steps_of(product, instruction) // FEWEST_SPLIT_STEPS))
 
 
 def _partial(product: ProductSpace, count: int) -> ir.Value:

@@ -254,6 +254,20 @@ def test_bytes_are_permuted(rng):
     check("v_perm_b32 {0}, {1}, {2}, {3}", [chosen(*row) for row in rows(x, y, z)], x, y, z)
 
 
+@pytest.mark.parametrize("table", [0x00, 0x6C, 0xCA, 0x96, 0xFF, 0x1F])
+def test_three_operands_by_a_table(table, rng):
+    """The bits of the operands, the first one highest, number a bit of the table."""
+    x, y = pair(rng, "u32")
+    z = rng.permutation(y)
+
+    def chosen(a, b, c):
+        bits = (4 * (a >> n & 1) + 2 * (b >> n & 1) + (c >> n & 1) for n in range(32))
+        return sum((table >> number & 1) << n for n, number in enumerate(bits))
+
+    wanted = [chosen(*row) for row in rows(x, y, z)]
+    check(f"v_bitop3_b32 {{0}}, {{1}}, {{2}}, {{3}} bitop3:{table:#x}", wanted, x, y, z)
+
+
 def test_parts_of_registers(rng):
     """SDWA: bytes and halves are read, extended, and written beside what is kept."""
     x, y = pair(rng, "u32")

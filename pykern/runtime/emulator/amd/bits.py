@@ -101,6 +101,24 @@ def difference_and_sum(t: Values, name: str) -> None:
     t.result(t.op("add", "i32", apart, z), "i32")
 
 
+@rule("v_bitop3_b32 v_bitop3_b16")
+def by_table(t: Values, name: str) -> None:
+    """Each bit of the result is the bit of a table, the modifier, whose number the bits of the operands are."""
+    kind = kind_of(name)
+    table = int(t.modifier("bitop3") or "0", 0)
+    values = [t.source(number, kind) for number in (1, 2, 3)]
+    inverted = [t.op("xor", kind, value, -1) for value in values]
+    found: str | int = 0
+    for number in range(8):
+        if table >> number & 1:
+            x, y, z = (
+                value if number >> 2 - at & 1 else other
+                for at, (value, other) in enumerate(zip(values, inverted, strict=True))
+            )
+            found = t.op("or", kind, found, t.op("and", kind, t.op("and", kind, x, y), z))
+    t.result(found if isinstance(found, str) else t.op("or", kind, 0, 0), kind)
+
+
 # -- selections ------------------------------------------------------------------------------------------
 
 

@@ -100,7 +100,7 @@ def _operand_key(text: str) -> object:
     number = this.kind in "#@"
     return (
         "s" if number else this.kind,
-        number or this.count == 1,
+        1 if number else this.count,
         this.negated,
         this.absolute,
         this.half,
