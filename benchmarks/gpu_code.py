@@ -3,7 +3,8 @@
 No GPU is needed: pykern's kernels are assembled by ptxas, those of `peers/kernels.cu` by NVRTC; nvdisasm lists both.
 A row counts the instructions of a whole kernel, or those of a loop for each element. Loops are found by the line in
 which they do their work, which both sources mark by a comment (``loop: name``). Where a compiler has made several
-copies of a loop, as for its last iterations, the copy that does most in one iteration counts.
+copies of a loop, as for its last iterations or for groups that are not full, the copy that does most in one
+iteration counts, and of those the shortest.
 
 What is counted are instructions, not time: those that wait for memory hide others.
 """
@@ -93,6 +94,7 @@ def rows() -> list[Row]:
     f, i, u = pk.f32, pk.i32, pk.u8
     x, m = pk.spec(("n",), f), pk.spec(("n", "m"), f)
     index, bytes_, half = pk.spec(("n",), i), pk.spec(("n", "m"), u), pk.spec(("n",), pk.bf16)
+    double = pk.spec(("n",), pk.f64)
     cube = pk.spec(("n", "m", "k"), f)
     line, plane = ("n",), ("n", "m")
     row = (("FMNMX", 1), ("MUFU.EX2", 1))
@@ -119,6 +121,18 @@ def rows() -> list[Row]:
         Row("matmul_shared", device_kernels.matmul_shared, (m, m, m), plane, {"tile": ("FFMA", 1)}),
         Row("mandelbrot", own.mandelbrot, (pk.spec(("n", "m"), i), f, i), plane, {"steps": ("FSETP", 1)}),
         Row("spmv", own.spmv, (x, x, index, index, x), line, {"entries": ("FFMA", 1)}),
+        Row("copy", device_kernels.copy, (x, x), line),
+        Row("transpose", device_kernels.transpose, (m, m), plane),
+        Row("bias_relu", own.bias_relu, (m, m, x), plane),
+        Row("scatter_add", own.scatter_add, (x, x, index), line),
+        Row("dot", own.dot, (x, x, x), line),
+        Row("matvec", own.matvec, (x, m, x), line, {"products": ("FFMA", 1)}),
+        Row("adam", own.adam, (x, x, x, x, f), line, None, True),
+        Row("convolution", own.convolution, (x, x, x), line),
+        Row("grey", own.grey, (x, pk.spec(("n",), u)), line),
+        Row("lower_bound", own.lower_bound, (index, x, x), line, {"halves": ("LDG", 1)}),
+        Row("black_scholes", own.black_scholes, (x, x, x, x), line, None, True),
+        Row("axpy_f64", own.axpy_f64, (double, double, pk.f64), line),
     ]  # fmt: skip
 
 
@@ -175,9 +189,9 @@ def counts(row: Row, code: Code, marks: dict[int, str]) -> dict[str, float]:
         name = names.most_common(1)[0][0]
         opcode, each = row.units.get(name, ("", 1))
         units = sum(_width(one.opcode) for one in loop if one.opcode.startswith(opcode)) / each
-        if opcode and units and units > best.get(name, (0, 0))[0]:
-            best[name] = (units, len(loop) / units)
-    return {name: best[name][1] if name in best else math.nan for name in row.units}
+        if opcode and units:
+            best[name] = max(best.get(name, (0, 0)), (units, -len(loop) / units))
+    return {name: -best[name][1] if name in best else math.nan for name in row.units}
 
 
 def _width(opcode: str) -> int:
@@ -212,7 +226,7 @@ def main() -> None:
     )
     parser.add_argument("--chip", default="sm_80")
     parser.add_argument("--only", default="", help="rows whose name holds this")
-    parser.add_argument("--options", default="+aligned+small", help="of the target")
+    parser.add_argument("--options", default="+aligned+small+whole+alike", help="of the target")
     parser.add_argument(
         "--show", action="store_true", help="print the instructions of loops, or of whole kernels"
     )

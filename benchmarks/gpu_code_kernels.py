@@ -106,3 +106,111 @@ def life(to, fro):
 def axpy_bf16(y, x, a):
     i = pk.index()
     y[i] = a * pk.f32(x[i]) + pk.f32(y[i])
+
+
+@pk.kernel
+def bias_relu(y, x, bias):
+    i, j = pk.index()
+    y[i, j] = max(x[i, j] + bias[j], np.float32(0))
+
+
+@pk.kernel
+def scatter_add(out, x, index):
+    i = pk.index()
+    pk.atomic_add(out, index[i], x[i])
+
+
+@pk.kernel(workgroup=ROW)
+def dot(total, x, y):
+    """Each group multiplies `ROW * 16` pairs and adds once."""
+    here = pk.local_index()
+    first = pk.group_index() * (ROW * 16) + here
+    mine = np.float32(0)
+    for k in range(16):
+        p = first + k * ROW
+        if p < x.shape[0]:
+            mine += x[p] * y[p]
+    whole = pk.group_reduce(mine, "add")
+    if here == 0:
+        pk.atomic_add(total, 0, whole)
+
+
+@pk.kernel(workgroup=ROW)
+def matvec(y, a, x):
+    row, here = pk.group_index(), pk.local_index()
+    total = np.float32(0)
+    for k in range(here, a.shape[1], ROW):
+        total += a[row, k] * x[k]  # loop: products
+    total = pk.group_reduce(total, "add")
+    if here == 0:
+        y[row] = total
+
+
+@pk.kernel(fastmath=True)
+def adam(weight, moment, square, gradient, rate):
+    i = pk.index()
+    g = gradient[i]
+    m = np.float32(0.9) * moment[i] + np.float32(0.1) * g
+    v = np.float32(0.999) * square[i] + np.float32(0.001) * g * g
+    moment[i], square[i] = m, v
+    weight[i] -= rate * m / (pk.sqrt(v) + np.float32(1e-8))
+
+
+@pk.kernel
+def convolution(y, x, w):
+    i = pk.index()
+    if 1 < i < x.shape[0] - 2:
+        total = np.float32(0)
+        for k in range(5):
+            total += x[i + k - 2] * w[k]
+        y[i] = total
+
+
+@pk.kernel
+def grey(y, x):
+    """Bytes of red, green and blue, one behind the other."""
+    i = pk.index()
+    red, green, blue = pk.f32(x[3 * i]), pk.f32(x[3 * i + 1]), pk.f32(x[3 * i + 2])
+    y[i] = np.float32(0.299) * red + np.float32(0.587) * green + np.float32(0.114) * blue
+
+
+@pk.kernel
+def lower_bound(out, ordered, wanted):
+    i = pk.index()
+    value = wanted[i]
+    low, high = 0, ordered.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if ordered[middle] < value:  # loop: halves
+            low = middle + 1
+        else:
+            high = middle
+    out[i] = low
+
+
+@pk.kernel(fastmath=True)
+def black_scholes(call, price, strike, years):
+    """Rate 2 %, volatility 30 %; the normal distribution as a polynomial (Abramowitz and Stegun 26.2.17)."""
+    i = pk.index()
+    p, s, t = price[i], strike[i], years[i]
+    root = pk.sqrt(t)
+    d = (pk.log(p / s) + np.float32(0.065) * t) / (np.float32(0.3) * root)
+    call[i] = p * normal(d) - s * pk.exp(np.float32(-0.02) * t) * normal(d - np.float32(0.3) * root)
+
+
+@pk.func
+def normal(d):
+    k = np.float32(1) / (np.float32(1) + np.float32(0.2316419) * abs(d))
+    tail = k * (
+        np.float32(0.31938153)
+        + k * (np.float32(-0.356563782) + k * (np.float32(1.781477937)
+        + k * (np.float32(-1.821255978) + k * np.float32(1.330274429))))
+    )  # fmt: skip
+    tail = np.float32(0.39894228) * pk.exp(np.float32(-0.5) * d * d) * tail
+    return np.float32(1) - tail if d > 0 else tail
+
+
+@pk.kernel
+def axpy_f64(y, x, a):
+    i = pk.index()
+    y[i] = a * x[i] + y[i]

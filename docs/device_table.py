@@ -196,6 +196,15 @@ def dtypes_of(item: Any) -> set[str]:
 # -- the page --------------------------------------------------------------------------------------
 
 LIMITS = """\
+## What no GPU has shown
+
+Code for NVIDIA's and AMD's GPUs was assembled, counted and emulated, and never ran on one. So unknown are: any time;
+whether instructions that were saved were what a kernel waited for; clocks, caches, and how many groups run side by side
+in fact; how often shared memory's banks and memory's sectors are met by more than one access at a time, which the
+emulators do not count; the order in which tensor cores add; the errors of the approximate instructions; the order of
+memory between groups; what drivers refuse or do otherwise than their functions here; and waits that are missing behind
+asynchronous copies.
+
 ## NVIDIA's GPUs, emulated
 
 `device="cuda:emulated"` runs the code that is made for NVIDIA's GPUs on the host, of sm_80; `"cuda:emulated:90"` is

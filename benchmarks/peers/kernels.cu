@@ -283,4 +283,118 @@ __global__ void __launch_bounds__(256) axpy_bf16(bf16* __restrict__ y, const bf1
   int i = blockIdx.x * 256 + threadIdx.x;
   if (i < n) y[i] = rounded(a * widened(x[i]) + widened(y[i]));
 }
+
+__global__ void __launch_bounds__(256) copy(float* __restrict__ y, const float* __restrict__ x, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+
+__global__ void __launch_bounds__(256) transpose(float* __restrict__ out, const float* __restrict__ a, int rows,
+                                                 int columns) {
+  int j = blockIdx.x * 64 + threadIdx.x, i = blockIdx.y * 4 + threadIdx.y;
+  if (i < rows && j < columns) out[j * rows + i] = a[i * columns + j];
+}
+
+__global__ void __launch_bounds__(256) bias_relu(float* __restrict__ y, const float* __restrict__ x,
+                                                 const float* __restrict__ bias, int rows, int columns) {
+  int j = blockIdx.x * 64 + threadIdx.x, i = blockIdx.y * 4 + threadIdx.y;
+  if (i < rows && j < columns) y[i * columns + j] = fmaxf(x[i * columns + j] + bias[j], 0.0f);
+}
+
+__global__ void __launch_bounds__(256) scatter_add(float* __restrict__ out, const float* __restrict__ x,
+                                                   const int* __restrict__ index, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) atomicAdd(&out[index[i]], x[i]);
+}
+
+__global__ void __launch_bounds__(256) dot(float* __restrict__ sum, const float* __restrict__ x,
+                                           const float* __restrict__ y, int n) {
+  int first = blockIdx.x * 4096 + threadIdx.x;
+  float mine = 0;
+#pragma unroll
+  for (int k = 0; k < 16; k++) {
+    int p = first + k * 256;
+    if (p < n) mine += x[p] * y[p];
+  }
+  mine = group_sum(mine);
+  if (threadIdx.x == 0) atomicAdd(sum, mine);
+}
+
+__global__ void __launch_bounds__(256) matvec(float* __restrict__ y, const float* __restrict__ a,
+                                              const float* __restrict__ x, int n) {
+  const float* row = a + blockIdx.x * n;
+  float total = 0;
+#pragma unroll 16
+  for (int k = threadIdx.x; k < n; k += 256)
+    total += row[k] * x[k];  // loop: products
+  total = group_sum(total);
+  if (threadIdx.x == 0) y[blockIdx.x] = total;
+}
+
+__global__ void __launch_bounds__(256) adam(float* __restrict__ weight, float* __restrict__ moment,
+                                            float* __restrict__ square, const float* __restrict__ gradient, float rate,
+                                            int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) {
+    float g = gradient[i], m = 0.9f * moment[i] + 0.1f * g, v = 0.999f * square[i] + 0.001f * g * g;
+    moment[i] = m;
+    square[i] = v;
+    weight[i] -= rate * m / (sqrtf(v) + 1e-8f);
+  }
+}
+
+__global__ void __launch_bounds__(256) convolution(float* __restrict__ y, const float* __restrict__ x,
+                                                   const float* __restrict__ w, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i > 1 && i < n - 2) {
+    float total = 0;
+#pragma unroll
+    for (int k = 0; k < 5; k++) total += x[i + k - 2] * w[k];
+    y[i] = total;
+  }
+}
+
+__global__ void __launch_bounds__(256) grey(float* __restrict__ y, const unsigned char* __restrict__ x, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) y[i] = 0.299f * x[3 * i] + 0.587f * x[3 * i + 1] + 0.114f * x[3 * i + 2];
+}
+
+__global__ void __launch_bounds__(256) lower_bound(int* __restrict__ out, const float* __restrict__ ordered,
+                                                   const float* __restrict__ wanted, int count, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i >= n) return;
+  float value = wanted[i];
+  int low = 0, high = count;
+  while (low < high) {
+    int middle = (low + high) >> 1;
+    if (ordered[middle] < value)  // loop: halves
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  out[i] = low;
+}
+
+__device__ inline float normal(float d) {
+  float k = 1.0f / (1.0f + 0.2316419f * fabsf(d));
+  float tail = k * (0.31938153f + k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f))));
+  tail = 0.39894228f * __expf(-0.5f * d * d) * tail;
+  return d > 0 ? 1.0f - tail : tail;
+}
+
+__global__ void __launch_bounds__(256) black_scholes(float* __restrict__ call, const float* __restrict__ price,
+                                                     const float* __restrict__ strike,
+                                                     const float* __restrict__ years, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) {
+    float p = price[i], s = strike[i], t = years[i], root = sqrtf(t);
+    float d = (__logf(p / s) + 0.065f * t) / (0.3f * root);
+    call[i] = p * normal(d) - s * __expf(-0.02f * t) * normal(d - 0.3f * root);
+  }
+}
+
+__global__ void __launch_bounds__(256) axpy_f64(double* __restrict__ y, const double* __restrict__ x, double a, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
 }

@@ -1,6 +1,7 @@
 // RUN: %pykern-opt %s --kern-flatten-memory --canonicalize --cse | FileCheck %s
 // RUN: %pykern-opt %s --kern-flatten-memory=slots-in-memory=true --canonicalize --cse | FileCheck %s --check-prefix=WORDS
 // RUN: %pykern-opt %s --kern-flatten-memory=small=true --canonicalize --cse | FileCheck %s --check-prefix=SMALL
+// RUN: %pykern-opt %s '--kern-flatten-memory=small=true alike=true products-last=true short-slots=true' --canonicalize --cse | FileCheck %s --check-prefix=ALIKE
 
 // Memory, then its lengths; scalars are words. Where positions fit in 32 bits, the low half of each part decides.
 
@@ -116,5 +117,23 @@ func.func @far_column(%x: memref<?x?xf32>, %y: memref<?xf32>) attributes {kern.k
   %left = arith.subi %j, %c : index
   %value = memref.load %x[%i, %left] : memref<?x?xf32>
   memref.store %value, %y[%j] : memref<?xf32>
+  return
+}
+
+// Arrays of one shape share the lengths of the first; a slot that fits in 32 bits is taken as one. The product is added
+// to the index that no length multiplies.
+
+// ALIKE-LABEL: func.func @two
+// ALIKE-SAME: (%[[X:.*]]: memref<?xf32>, %{{.*}}: i32, %[[M:.*]]: i32, %[[Y:.*]]: memref<?xf32>, %{{.*}}: i32, %{{.*}}: i32)
+// ALIKE: %[[ROW:.*]] = arith.muli %{{.*}}, %[[M]] overflow<nsw> : i32
+// ALIKE: %[[AT:.*]] = arith.addi %{{.*}}, %[[ROW]] overflow<nsw> : i32
+// ALIKE: %[[PLACE:.*]] = arith.index_cast %[[AT]] : i32 to index
+// ALIKE: %[[V:.*]] = memref.load %[[X]][%[[PLACE]]]
+// ALIKE: memref.store %[[V]], %[[Y]][%[[PLACE]]]
+func.func @two(%x: memref<?x?xf32>, %y: memref<?x?xf32>) attributes {kern.kernel, kern.plain, kern.rank = 2 : i64} {
+  %i = gpu.thread_id y
+  %j = gpu.thread_id x
+  %v = memref.load %x[%i, %j] : memref<?x?xf32>
+  memref.store %v, %y[%i, %j] : memref<?x?xf32>
   return
 }

@@ -49,3 +49,32 @@ func.func @guarded(%x: memref<?xindex>, %here: i1, %i: index, %zero: index) {
   }
   return
 }
+
+// What is asked is asked in a row: each comparison takes the answer of the one before. A condition that two branches
+// share stays one value.
+
+// CHECK-LABEL: func.func @asked
+// CHECK-SAME: (%[[X:.*]]: memref<?xindex>, %[[A:.*]]: i1, %[[B:.*]]: i1, %[[C:.*]]: i1, %[[D:.*]]: i1, %{{.*}}: index)
+// CHECK: %[[BOTH:.*]] = arith.select %[[A]], %[[B]], %{{.*}} : i1
+// CHECK: %[[THREE:.*]] = arith.select %[[BOTH]], %[[C]], %{{.*}} : i1
+// CHECK: %[[ALL:.*]] = arith.select %[[THREE]], %[[D]], %{{.*}} : i1
+// CHECK: scf.if %[[ALL]]
+// CHECK: scf.if %[[SHARED:.*]] {
+// CHECK: scf.if %[[SHARED]] {
+func.func @asked(%x: memref<?xindex>, %a: i1, %b: i1, %c: i1, %d: i1, %i: index) {
+  %ab = arith.andi %a, %b : i1
+  %cd = arith.andi %c, %d : i1
+  %all = arith.andi %ab, %cd : i1
+  scf.if %all {
+    memref.store %i, %x[%i] : memref<?xindex>
+  }
+  %ac = arith.andi %a, %c : i1
+  %shared = arith.andi %ac, %d : i1
+  scf.if %shared {
+    memref.store %i, %x[%i] : memref<?xindex>
+  }
+  scf.if %shared {
+    memref.store %i, %x[%i] : memref<?xindex>
+  }
+  return
+}

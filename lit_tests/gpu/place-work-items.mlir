@@ -1,6 +1,7 @@
 // RUN: %pykern-opt %s --kern-place-work-items --canonicalize --cse | FileCheck %s
 // RUN: %pykern-opt %s --kern-place-work-items=small=true --canonicalize --cse | FileCheck %s --check-prefix=SMALL
-// RUN: %pykern-opt %s '--kern-place-work-items=small=true whole-axes=1' --canonicalize --cse | FileCheck %s --check-prefix=LONG
+// RUN: %pykern-opt %s '--kern-place-work-items=small=true whole-x=true' --canonicalize --cse | FileCheck %s --check-prefix=LONG
+// RUN: %pykern-opt %s '--kern-place-work-items=whole=true' --canonicalize --cse | FileCheck %s --check-prefix=WHOLE
 
 // The last dimension runs along x; the words of the launch follow the arguments: counts, then first groups.
 
@@ -11,6 +12,13 @@
 // LONG-LABEL: func.func @open
 // LONG: %[[BX:.*]] = gpu.block_id x
 // LONG-NOT: arith.addi %[[BX]], %arg
+// Where the launch is short along y, it is one grid there.
+// WHOLE-LABEL: func.func @open
+// WHOLE: %[[BX:.*]] = gpu.block_id x
+// WHOLE: arith.addi %[[BX]], %arg
+// WHOLE: %[[BY:.*]] = gpu.block_id y
+// WHOLE-NOT: arith.addi %[[BY]], %arg
+// WHOLE-LABEL: func.func @known
 // CHECK-LABEL: func.func @open
 // CHECK-SAME: (%[[X:.*]]: memref<?x?xf32>, %[[N:.*]]: index, %[[M:.*]]: index, %[[FX:.*]]: index, %[[FY:.*]]: index)
 // CHECK-SAME: kern.workgroup = array<i64: 4, 64>
@@ -38,11 +46,11 @@ func.func @open(%x: memref<?x?xf32>) attributes {kern.kernel, kern.plain, kern.r
   return
 }
 
-// Whole groups of a known count need no guard; ranges have a start and a step.
+// Whole groups of a known count need no guard, and few groups no number of a first one; ranges have a start and a step.
 
 // CHECK-LABEL: func.func @known
 // CHECK-SAME: (%{{.*}}: memref<?xf32>, %{{.*}}: index, %[[START:.*]]: index, %[[STEP:.*]]: index, %{{.*}}: index)
-// CHECK: arith.addi %{{.*}}, %{{.*}} {kern.range = array<i64: 0, 1>}
+// CHECK: gpu.block_id x {kern.range = array<i64: 0, 1>}
 // CHECK-NOT: scf.if
 // CHECK: %[[SCALED:.*]] = arith.muli %{{.*}}, %[[STEP]]
 // CHECK: %[[AT:.*]] = arith.addi %{{.*}}, %[[SCALED]]

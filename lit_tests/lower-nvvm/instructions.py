@@ -155,3 +155,91 @@ show(
     ndrange=("n", "m"),
     target="nvvm:sm_80+small",
 )
+
+
+@pk.kernel
+def around(out, x):
+    i, j = pk.index()
+    if 0 < i < x.shape[0] - 1 and 0 < j < x.shape[1] - 1:
+        total = pk.f32(0)
+        for a in range(3):
+            for b in range(3):
+                total += x[i + a - 1, j + b - 1]
+        out[i, j] = total
+
+
+# Arrays of one shape in a launch that is one grid: a work-item's number is one instruction along each axis, the taps
+# of a filter are written out, each row of them steps from one address, and positions share the length of a row.
+# CHECK-LABEL: .visible .entry kern_around(
+# CHECK: .param .u32 kern_around_param_1,
+# CHECK-COUNT-2: mad.lo.s32 %r{{[0-9]+}}, %r{{[0-9]+}}, {{4|64}}, %r{{[0-9]+}};
+# CHECK-COUNT-1: bra
+# CHECK-NOT: bra
+# CHECK: mad.lo.s32
+# CHECK-NOT: mad.lo
+# CHECK-NOT: cvt.s64
+# CHECK: ld.global.nc.b32 %r{{[0-9]+}}, [%[[A:rd[0-9]+]]+4];
+# CHECK: ld.global.nc.b32 %r{{[0-9]+}}, [%[[A]]+8];
+# CHECK: ret;
+show(
+    around,
+    pk.spec((None, None), pk.f32),
+    pk.spec((None, None), pk.f32),
+    ndrange=("n", "m"),
+    target="nvvm:sm_80+aligned+small+whole+alike",
+)
+
+
+@pk.kernel(workgroup=(16, 16))
+def product(c, a, b):
+    i, j = pk.index()
+    row, column = pk.local_index()
+    left, right = pk.shared((16, 17), pk.f32), pk.shared((16, 17), pk.f32)
+    total = pk.f32(0)
+    for start in range(0, a.shape[1], 16):
+        left[row, column] = a[i, start + column]
+        right[row, column] = b[start + row, j]
+        pk.barrier()
+        for k in range(16):
+            total += left[row, k] * right[k, column]
+        pk.barrier()
+    c[i, j] = total
+
+
+# Full groups run the loop without a branch between barriers; its terms are at constant distances in shared memory.
+# CHECK-LABEL: .visible .entry kern_product(
+# CHECK: bar{{(rier)?}}.sync 0
+# CHECK-NOT: bra
+# CHECK: ld.shared.b32 %r{{[0-9]+}}, [%[[R:rd[0-9]+]]+4];
+# CHECK-NOT: bra
+# CHECK: ld.shared.b32 %r{{[0-9]+}}, [%[[R]]+60];
+# CHECK-NOT: bra
+# CHECK: bar{{(rier)?}}.sync 0
+# CHECK: ret;
+show(
+    product,
+    pk.spec((None, None), pk.f32),
+    pk.spec((None, None), pk.f32),
+    pk.spec((None, None), pk.f32),
+    ndrange=("n", "m"),
+    target="nvvm:sm_80+aligned+small+whole",
+)
+
+
+@pk.kernel(workgroup=256)
+def counted(bins, values):
+    first = pk.group_index() * 4096 + pk.local_index()
+    for k in range(16):
+        p = first + k * 256
+        if p < values.shape[0]:
+            pk.atomic_add(bins, values[p], 1)
+
+
+# Steps beyond a place of 64 bits are compared with what is left behind it: no sum of 64 bits a step.
+# CHECK-LABEL: .visible .entry kern_counted(
+# CHECK: sub.s64
+# CHECK-NOT: {{(add|sub).s64 .*rd[0-9]+, (256|512)}}
+# CHECK: ld.global.nc.b32 %r{{[0-9]+}}, [%[[V:rd[0-9]+]]+1024];
+# CHECK: ld.global.nc.b32 %r{{[0-9]+}}, [%[[V]]+2048];
+# CHECK: ret;
+show(counted, pk.spec(None, pk.i32), pk.spec(None, pk.i32), target="nvvm:sm_80+aligned+small+whole")

@@ -31,8 +31,7 @@ print(
 # CHECK-NEXT: @group(0) @binding(2) var<storage, read_write> codes: array<i32>;
 # CHECK-NEXT: @group(0) @binding(3) var<uniform> words: Words;
 # CHECK: let x_at = words.x_at;
-# CHECK: let first_x = words.first_x;
-# CHECK: let i = i32(i64(group_id.x) + first_x) * 256 + i32(local_id.x);
+# CHECK: let i = i32(group_id.x) * 256 + i32(local_id.x);
 # CHECK-NEXT: if (i < 64) {
 # CHECK-NEXT: let value = x[u32(i32(x_at) + i)];
 # CHECK-NEXT: select(value, 0.5lf, is_nan_f64(value) || !(value - exact_f64(value) == 0.0lf))

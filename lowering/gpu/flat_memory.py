@@ -63,6 +63,13 @@ class FlattenMemory(Pass):
     small: bool = False
     """Whether lengths, strides, counts and every element's position fit in 32 bits: then positions are computed in
     them, whatever overflows on the way."""
+    alike: bool = False
+    """Whether dense arrays of a rank, from two dimensions on, have the same lengths: those of the first count."""
+    products_last: bool = False
+    """Whether positions in 32 bits begin with the index that no length multiplies, so that each product is added to
+    something, in one instruction; else they read as users write them."""
+    short_slots: bool = False
+    """Whether arguments of the code may be shorter than their slots, of which they take the first bytes."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
@@ -87,6 +94,7 @@ class _Flat:
     small: bool = False
     dense: bool = False
     """Whether no stride is negative: then no sum on the way to a position is larger than it."""
+    products_last: bool = False
 
 
 class _Flattener:
@@ -102,6 +110,9 @@ class _Flattener:
         self.kinds: list[str] = []
         self.slots: ir.Value | None = None
         self.next_slot = 0
+        self.lengths: dict[int, list[ir.Value]] = {}
+        """Those of the first dense array of each rank, where they are all alike."""
+        self.are_alike = options.alike and kern.TAPE not in kernel.attributes  # a tape is an array of its own
 
     def run(self) -> None:
         old = list(self.block.arguments)
@@ -154,17 +165,18 @@ class _Flattener:
     def _memref_type(self, element: ir.Type) -> ir.Type:
         return ir.MemRefType.get([ir.ShapedType.get_dynamic_size()], element, memory_space=self.space)
 
-    def _slot(self) -> ir.Value:
-        """The next slot, an i64."""
+    def _slot(self, bits: int = 64) -> ir.Value:
+        """The next slot, an i64, or less where nothing is lost."""
         self.kinds.append("slot")
         if self.slots is None:
-            return self.block.add_argument(self.i64, self.kernel.location)
+            kind = ir.IntegerType.get_signless(bits if self.options.short_slots else 64)
+            return self.block.add_argument(kind, self.kernel.location)
         self.next_slot += 1
         return memref.LoadOp(self.slots, [index_constant(self.next_slot - 1)]).result
 
     def _index(self, least: int = 0) -> ir.Value:
         """The next slot, an index; the launch's own are not negative, but for strides."""
-        made = arith.IndexCastOp(ir.IndexType.get(), self._slot()).result
+        made = arith.IndexCastOp(ir.IndexType.get(), self._slot(32 if self.options.small else 64)).result
         if self.options.small:
             made.owner.operation.attributes[kern.RANGE] = ir.DenseI64ArrayAttr.get([least, SMALL_COUNT])
         return made
@@ -199,14 +211,17 @@ class _Flattener:
             self._memref_type(self._stored_as(kind.element_type, bits)), argument.location
         )
         offset = self._index() if self.options.offsets else None
-        lengths = [self._length(n) for n in kind.shape] if with_lengths else []
         dense = kind.rank == 0 or isinstance(kind.layout, ir.AffineMapAttr)
+        lengths = [self._length(n) for n in kind.shape] if with_lengths else []
+        if self.are_alike and dense and len(lengths) > 1:
+            lengths = self.lengths.setdefault(kind.rank, lengths)
         strides = (
             dense_strides(lengths) if dense else list(map(self._stride, kind.get_strides_and_offset()[0]))
         )
         if not with_lengths:
             strides = _static_strides(kind.shape)
-        return _Flat(memory, offset, lengths, strides, kind.element_type, bits, self.options.small, dense)
+        facts = self.options.small, dense, self.options.products_last
+        return _Flat(memory, offset, lengths, strides, kind.element_type, bits, *facts)
 
     def _buffer(self, op: ir.Operation, bits: bool) -> None:
         """Shared and private memory, of rank 1 and with elements that memory has."""
@@ -315,6 +330,8 @@ def _small_position(flat: _Flat, indices: list[ir.Value]) -> ir.Value:
         return term if place is None else arith.AddIOp(place, term, overflowFlags=flags).result
 
     place = None if flat.offset is None else low(flat.offset)
+    if flat.products_last:
+        split.sort(key=lambda term: not _is_one(term[2]))
     for index, _, stride in split:
         place = plus(place, times(low(index), stride))
     for number, stride in far:

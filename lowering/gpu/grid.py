@@ -7,6 +7,7 @@ before along y; all others together along z, the last of them fastest.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir import ir
@@ -44,6 +45,10 @@ class Grid:
         """The dimensions on an axis, the fastest one last."""
         last = self.rank - 1 - axis
         return range(last + 1) if axis == GRID_AXES - 1 else range(last, last + 1)
+
+    def groups(self, axis: int, counts: Sequence[int]) -> int:
+        """How many groups there are along an axis of so many work-items a dimension."""
+        return math.prod(-(-counts[dim] // self.size[dim]) for dim in self.dimensions(axis))
 
     def spread(self, axis: int, number: ir.Value, lengths: list[ir.Value]) -> dict[int, ir.Value]:
         """Coordinates in the dimensions of an axis of the `number`-th place along it."""

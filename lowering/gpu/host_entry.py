@@ -72,7 +72,9 @@ class DeviceEntry(Entry):
 
     def __init__(self, module: Module, source: DeviceEntrySource, uses: tuple[ArgumentUse, ...]) -> None:
         self.form, self.keywords = source.form, source.keywords
-        self.facts = source.aligned, source.small
+        self.facts = source.facts
+        self.alike_lengths: dict[int, list[Value]] = {}
+        """Those of the first dense array of each rank, where all have the same."""
         self.given: list[int] = []
         """The slot of each number of the launch, in the order of `pykern.data.launch_bounds`."""
         super().__init__(module, source.kernel, uses)
@@ -187,7 +189,7 @@ class DeviceEntry(Entry):
         cells = cells_of(self, value, "array_launch", self.miss)
         users = self.load(I64, array_cell(self, cells, "users", PTR))
         self.check(self.is_(self.and_(users, self.stream_cell("bit")), "!=", 0))
-        aligned, small = self.facts
+        aligned, small = "aligned" in self.facts, "small" in self.facts
         ignored = (not use.writes) << READONLY_BIT | (not aligned) << ALIGNED_BIT | (not small) << SMALL_BIT
         kind = self.and_(array_cell(self, cells, "kind"), ~ignored)
         wanted = array_kind(NUMBERS[spec.dtype], spec.rank, spec.strided, 0, False, aligned, small)
@@ -195,14 +197,21 @@ class DeviceEntry(Entry):
         self.fill(array_cell(self, cells, "memory"))
         if self.form == "handles":
             self.fill(array_cell(self, cells, "offset"))
+        same = self.alike_lengths.get(spec.rank) if "alike" in self.facts and not spec.strided else None
+        lengths = []
         for n in range(spec.rank * (2 if spec.strided else 1)):
             number = self.load(I64, cells, 8 * (len(ARRAY_CELLS) + n))
+            lengths.append(number)
+            if same is not None and spec.rank > 1:
+                self.check(self.is_(number, "==", same[n]))
             if n < spec.rank:
                 self.given.append(self.filled)
                 known = spec.shape[n]
                 if known is not None:
                     self.check(self.is_(number, "==", known))
             self.fill(number)
+        if not spec.strided:
+            self.alike_lengths.setdefault(spec.rank, lengths)
         low, high = array_cell(self, cells, "low"), array_cell(self, cells, "high")
         self.spans.append(Span(low, high, use.writes))
 
@@ -213,7 +222,7 @@ class DeviceEntry(Entry):
     # -- the launch --------------------------------------------------------------------------------
 
     def _grid(self, counts: list[Value]) -> list[Value]:
-        """Groups along x, y and z, none of them more than the device takes."""
+        """Groups along x, y and z, none of them more than the device takes: what is launched here is one grid."""
         axes: list[list[Value]] = [[], [], []]
         for d, count in enumerate(reversed(counts)):
             axes[min(d, 2)].append(count)

@@ -7,6 +7,7 @@ Comes in: what a target does in its own way. Goes out: passes for its pipeline. 
 from __future__ import annotations
 
 from pykern.lowering.gpu.collectives import LowerCollectives
+from pykern.lowering.gpu.compare_offsets import CompareOffsets
 from pykern.lowering.gpu.flat_memory import FlattenMemory
 from pykern.lowering.gpu.intrinsics import CallIntrinsics
 from pykern.lowering.gpu.limits import CheckLimits
@@ -18,12 +19,16 @@ from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.subgroups import LowerSubgroups
 from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes
 from pykern.lowering.gpu.unroll_loops import UnrollLoops
+from pykern.lowering.gpu.unroll_short_loops import UnrollShortLoops
+from pykern.lowering.gpu.version_groups import VersionGroups
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
 from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.framework import Pass, Pipeline, Upstream
 from pykern.passes.kernel.narrow_indices import NarrowIndices
+from pykern.passes.kernel.plain_divisions import PlainDivisions
+from pykern.passes.kernel.shift_divisions import ShiftDivisions
 
 RANGES = Upstream("int-range-optimizations,canonicalize,cse")
 WIDER_FLOATS = Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})")
@@ -38,7 +43,7 @@ def work_item_pipeline(
 ) -> Pipeline:
     """Where work-items are, what they keep for a derivative, and what they do together. Reports are still ops.
 
-    `before`: passes that want ids by name. `limits`: those that look at work-items before their guards go.
+    `before`: passes that want ids by name. `limits`: those that look at work-items before their guards are split.
     `subgroups`: how a target with subgroups lowers them.
     """
     return Pipeline(
@@ -63,19 +68,33 @@ def pointer_pipeline(
     limits: CheckLimits,
     functions: tuple[Pass, ...],
     pointers: LowerToPointers,
+    alike: bool,
 ) -> Pipeline:
     """From work-items to a gpu.module over pointers, for targets of LLVM's.
 
-    `functions`: what becomes of elementary functions. `pointers`: the target's address spaces and scopes.
+    `functions`: what becomes of elementary functions. `pointers`: the target's address spaces and scopes. `alike`:
+    whether dense arrays of a rank have the same lengths.
     """
     memory = (
         LowerDeviceReports(),  # it adds the last argument
+        UnrollShortLoops(),  # bounds are numbers now, and indices not yet positions
         # LLVM makes loops where a chip has no atomic
-        FlattenMemory(float_atomics=True, atomic_width=8, small=place.small),
+        FlattenMemory(
+            float_atomics=True,
+            atomic_width=8,
+            small=place.small,
+            alike=alike,
+            products_last=True,
+            short_slots=True,
+        ),
         limits,  # flat: shared memory is counted
         Upstream("lower-affine,canonicalize,cse"),  # kernels of array programs have positions as maps
         MergeGuards(),  # lengths are numbers now
         RANGES,
+        PlainDivisions(),  # while divisions are whole
+        ShiftDivisions(),
+        CompareOffsets(),
+        CLEAN,  # what is left behind a base is one value, outside of loops
         NarrowIndices(versions=False, everywhere=True),  # while indices are arith
         WIDER_FLOATS,
         KeepRoundings(),
@@ -88,4 +107,5 @@ def pointer_pipeline(
         CallIntrinsics(),  # before the conversion to nvvm, whose square root is inexact
         OutlineKernels(),
     )
-    return work_item_pipeline(place, subgroups=(subgroups,)) + Pipeline(memory)
+    # before guards are split, which is what groups without them are spared
+    return work_item_pipeline(place, limits=(VersionGroups(),), subgroups=(subgroups,)) + Pipeline(memory)

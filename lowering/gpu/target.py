@@ -9,6 +9,7 @@ from mlir import ir
 from pykern.data.artifact import DeviceCode, TapeUse
 from pykern.dialect import attributes as kern
 from pykern.lowering.gpu.collectives import LowerCollectives
+from pykern.lowering.gpu.compare_offsets import CompareOffsets
 from pykern.lowering.gpu.flat_memory import FlattenMemory
 from pykern.lowering.gpu.intrinsics import CallIntrinsics
 from pykern.lowering.gpu.limits import CheckLimits
@@ -20,6 +21,8 @@ from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.subgroups import LowerSubgroups
 from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes, tape_use
 from pykern.lowering.gpu.unroll_loops import BoundCounters, UnrollLoops
+from pykern.lowering.gpu.unroll_short_loops import UnrollShortLoops
+from pykern.lowering.gpu.version_groups import VersionGroups
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.passes import kernels
 from pykern.passes.kernels import find, named
@@ -29,6 +32,7 @@ register(
     BoundCounters,
     CallIntrinsics,
     CheckLimits,
+    CompareOffsets,
     FlattenMemory,
     LowerCollectives,
     LowerDeviceReports,
@@ -41,6 +45,8 @@ register(
     PlaceWorkItems,
     SplitGuards,
     UnrollLoops,
+    UnrollShortLoops,
+    VersionGroups,
 )
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith, scf
 
-from pykern.data.abi import grid_axes
+from pykern.data.abi import SMALL_COUNT, WHOLE_COUNT, grid_axes
 from pykern.dialect import attributes as kern
 from pykern.dialect.index_space import NdrangeOp
 from pykern.dialect.memory import GuardOp
@@ -21,6 +20,7 @@ from pykern.passes.ir.values import defining, is_argument
 from pykern.passes.kernels import BUFFERS, index_constant, named, replace, update_type
 
 SMALL = 1 << 31
+"""One more than the largest number of 32 bits."""
 LINE, PLANE = (256,), (4, 64)
 """Groups where the launch leaves them open: long along the last dimension, whose neighbours lie side by side."""
 
@@ -40,12 +40,14 @@ class PlaceWorkItems(Pass):
     subgroup_size: int = 32
     small: bool = False
     """Whether the numbers of all work-items and groups, those of a last group that is not full too, fit in 31 bits."""
-    whole_axes: int = 0
-    """Along how many axes, from x on, the device is never given a part of a launch: its first group there is 0."""
+    whole_x: bool = False
+    """Whether the device is never given a part of a launch along x: the first group there is 0."""
+    whole: bool = False
+    """The same along y and z."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
-            _place(kernel, self.subgroup_size, self.small, self.whole_axes)
+            _place(kernel, self)
 
 
 def default_group(rank: int) -> tuple[int, ...]:
@@ -63,7 +65,8 @@ class _Slots:
     first: list[ir.Value]
 
 
-def _place(kernel: ir.Operation, subgroup_size: int, small: bool, whole_axes: int) -> None:
+def _place(kernel: ir.Operation, options: PlaceWorkItems) -> None:
+    small = options.small
     rank = kernels.rank(kernel)
     grid = Grid(kernels.integers(kernel, kern.WORKGROUP) or default_group(rank))
     kernel.attributes[kern.WORKGROUP] = ir.DenseI64ArrayAttr.get(list(grid.size))
@@ -74,13 +77,14 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool, whole_axes: in
         if known is not None:
             slots.counts = [index_constant(n) for n in known]
         if kern.TAPE not in kernel.attributes:  # a launch whose tape is long is cut along any axis
-            for axis in range(min(whole_axes, len(slots.first))):
-                slots.first[axis] = index_constant(0)
+            for axis in range(len(slots.first)):
+                if (options.whole if axis else options.whole_x) or _is_short(grid, axis, known):
+                    slots.first[axis] = index_constant(0)
         sizes = [index_constant(n) for n in grid.size]
         groups = [arith.CeilDivUIOp(c, s).result for c, s in zip(slots.counts, sizes, strict=True)]
         local, group = _positions(grid, sizes, groups, slots, known, small)
         mosts = (
-            [SMALL] * rank
+            [SMALL_COUNT + size for size in grid.size]  # the last group begins below the count
             if known is None
             else [-(-n // size) * size for n, size in zip(known, grid.size, strict=True)]
         )
@@ -90,7 +94,7 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool, whole_axes: in
         ]
         coordinates = [_coordinate(slots, dim, item) for dim, item in enumerate(items)]
         number = row_major(grid.size, local)
-        subgroup = index_constant(subgroup_size)
+        subgroup = index_constant(options.subgroup_size)
         single = {
             "kern.subgroup_size": subgroup,
             "kern.local_linear_id": number,
@@ -112,6 +116,11 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool, whole_axes: in
         replace(op, [value])
     for op in named(kernel, *single):
         replace(op, [single[op.name]])
+
+
+def _is_short(grid: Grid, axis: int, known: tuple[int, ...] | None) -> bool:
+    """Whether every device takes the groups along an axis at once."""
+    return known is not None and grid.groups(axis, known) <= WHOLE_COUNT
 
 
 def _add_slots(kernel: ir.Operation, rank: int) -> _Slots:
@@ -162,14 +171,13 @@ def _positions(
     for axis, first in enumerate(slots.first):
         local |= grid.spread(axis, _within(built_in("thread_id", axis), grid.block[axis]), sizes)
         block = built_in("block_id", axis)
-        number = arith.AddIOp(block, first).result
+        number = block if kernels.is_constant(first) == 0 else arith.AddIOp(block, first).result
         if small and len(grid.dimensions(axis)) == 1:  # groups of several dimensions may be more
             (dim,) = grid.dimensions(axis)
             _within(block, SMALL // grid.size[dim])  # so that a group's number times its size fits as well
             _within(number, SMALL // grid.size[dim])
         if known is not None:
-            count = math.prod(-(-known[d] // grid.size[d]) for d in grid.dimensions(axis))
-            _within(number, count)
+            _within(number, grid.groups(axis, known))
         group |= grid.spread(axis, number, groups)
     return [local[d] for d in range(grid.rank)], [group[d] for d in range(grid.rank)]
 

@@ -10,7 +10,7 @@ from pykern.lowering.gpu.unroll_loops import BoundCounters
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.llvm.loops import AnnotateBranches
 from pykern.lowering.nvvm.chips import MAX_DEPTH, MAX_GROUP, STATIC_SHARED, SUBGROUP, Chip
-from pykern.lowering.nvvm.instructions import FlushSubnormals
+from pykern.lowering.nvvm.instructions import AddItems, FlushSubnormals
 from pykern.lowering.nvvm.library import CallLibdevice
 from pykern.lowering.nvvm.matrices import LowerMatrices
 from pykern.lowering.nvvm.options import NvvmOptions
@@ -22,7 +22,9 @@ from pykern.passes.framework import Pipeline, Upstream, is_careful
 def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
     """From work-items to a gpu.module in the llvm and nvvm dialects."""
     pointers = pointer_pipeline(
-        PlaceWorkItems(subgroup_size=SUBGROUP, small=options.small, whole_axes=int(options.small)),
+        PlaceWorkItems(
+            subgroup_size=SUBGROUP, small=options.small, whole_x=options.small, whole=options.whole
+        ),
         LowerSubgroups(subgroup_size=SUBGROUP, redux=chip.redux),
         CheckLimits(chip.name, MAX_GROUP, MAX_DEPTH, STATIC_SHARED),
         (
@@ -31,6 +33,7 @@ def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
             *((CallExtremes(only_f32=True),) if chip.extremes else ()),
         ),
         LowerToPointers(aligned=BUFFER_ALIGNMENT if options.aligned else 0),
+        alike=options.alike,
     )
     level = 1 if is_careful() else 3
     return pointers + Pipeline(
@@ -45,6 +48,7 @@ def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
             PassTensorMaps(),  # functions of LLVM's, not yet its instructions
             Upstream("convert-nvvm-to-llvm,reconcile-unrealized-casts"),
             FlushSubnormals(),
+            AddItems(),  # while sums are as they were written
             AnnotateBranches(),  # where the translation looks for annotations
         )
     )

@@ -21,7 +21,7 @@ from pykern.lowering.gpu.target import KernelBinary, code_facts, dynamic_arrays,
 from pykern.lowering.llvm_library import reduce_loops
 from pykern.lowering.nvvm.chips import Chip
 from pykern.lowering.nvvm.disassembly import disassembled, disassembler
-from pykern.lowering.nvvm.instructions import FlushSubnormals
+from pykern.lowering.nvvm.instructions import AddItems, FlushSubnormals
 from pykern.lowering.nvvm.library import CallLibdevice, ask_for_exact_roots
 from pykern.lowering.nvvm.matrices import LowerMatrices
 from pykern.lowering.nvvm.occupancy import limited_by, occupancy, resident_groups
@@ -34,7 +34,7 @@ from pykern.lowering.record import Record
 from pykern.passes.kernels import find
 from pykern.passes.registry import register
 
-register(CallLibdevice, FlushSubnormals, LowerMatrices, PassTensorMaps)
+register(AddItems, CallLibdevice, FlushSubnormals, LowerMatrices, PassTensorMaps)
 
 
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:

@@ -14,12 +14,15 @@ from pykern.lowering.rocdl.chips import CHIPS, Chip
 class RocdlOptions:
     """`aligned`: every array begins at a multiple of 16 bytes, so that neighbouring accesses become one.
     `small`: every element's position in its array fits in 32 bits.
+    `whole`: a launch is one grid. `alike`: dense arrays of a rank have the same lengths.
     `cumode`: a group runs on one compute unit instead of a pair that works together (RDNA only).
     `assembly`: the text of the instructions alone, which the emulator reads.
     `lines`: the text tells the line of Python of each of its instructions."""
 
     aligned: bool = False
     small: bool = False
+    whole: bool = False
+    alike: bool = False
     cumode: bool = False
     assembly: bool = False
     lines: bool = False

@@ -25,7 +25,9 @@ PRIVATE = 5
 def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
     """From work-items to a gpu.module in the llvm and rocdl dialects."""
     pointers = pointer_pipeline(
-        PlaceWorkItems(subgroup_size=chip.subgroup_size, small=options.small, whole_axes=int(options.small)),
+        PlaceWorkItems(
+            subgroup_size=chip.subgroup_size, small=options.small, whole_x=options.small, whole=options.whole
+        ),
         LowerSubgroups(subgroup_size=chip.subgroup_size),
         CheckLimits(chip.name, MAX_GROUP, MAX_GROUP, chip.shared),
         (
@@ -35,6 +37,7 @@ def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
             ExpandRemainder(),  # which the functions are made of too
         ),
         LowerToPointers(PRIVATE, "agent", "workgroup", BUFFER_ALIGNMENT if options.aligned else 0),
+        alike=options.alike,
     )
     return pointers + Pipeline(
         (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pykern.data.abi import GRID_AXES
 from pykern.lowering.gpu.flat_memory import FlattenMemory
 from pykern.lowering.gpu.pipeline import CLEAN, work_item_pipeline
 from pykern.lowering.gpu.subgroups import LowerSubgroups
@@ -33,7 +32,7 @@ from pykern.passes.kernel.tighten_bounds import TightenBounds
 def source_work_items(options: SourceOptions, language: Language) -> Pipeline:
     """Where work-items are, and what they do together. Reports are still ops."""
     items = work_item_pipeline(
-        PlaceWorkItems(small=_is_small(options), whole_axes=0 if options.words else GRID_AXES),
+        PlaceWorkItems(small=_is_small(options), whole_x=not options.words, whole=not options.words),
         limits=(LAVAPIPE_LIMITS,) if options.lavapipe else (),
         subgroups=(LowerSubgroups(),) if language.shuffles else (),
     )

@@ -23,13 +23,16 @@ class Flavour:
     """One environment. `space` is the storage class of arrays; `spirv` the version of the binary.
 
     `lavapipe`: the driver is Mesa's for processors, with limits that it does not tell. `small`: every element's
-    position in its memory fits in 32 bits.
+    position in its memory fits in 32 bits. `whole`: a launch is one grid along y and z. `alike`: dense arrays of a
+    rank have the same lengths.
     """
 
     api: str
     version: str
     lavapipe: bool = False
     small: bool = False
+    whole: bool = False
+    alike: bool = False
 
     @property
     def vulkan(self) -> bool:
@@ -62,10 +65,12 @@ def flavour(target: Target) -> Flavour:
     """That of ``spirv:opencl2.0`` and the like; without a version, one that every driver has."""
     found = re.fullmatch(r"(opencl|vulkan)(\d\.\d)?", target.chip)
     versions = {"opencl": OPENCL_VERSIONS, "vulkan": VULKAN_VERSIONS}
-    if found is not None and {*target.added} <= {"lavapipe", "small"}:
+    if found is not None and {*target.added} <= {"lavapipe", "small", "whole", "alike"}:
         api, version = found.group(1), found.group(2) or ("1.2" if found.group(1) == "opencl" else "1.1")
         if version in versions[api]:
-            return Flavour(api, version, "lavapipe" in target.options, target.small)
+            return Flavour(
+                api, version, "lavapipe" in target.options, target.small, target.whole, target.alike
+            )
     raise TargetError(f"no target `{target}`", hint=f"there are {', '.join(names())}")
 
 

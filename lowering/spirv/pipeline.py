@@ -38,7 +38,7 @@ LAVAPIPE_LIMITS = CheckLimits(
 def spirv_work_items(flavour: Flavour) -> Pipeline:
     """What `gpu.pipeline.work_item_pipeline` is for this environment, and what looks at its loops."""
     items = work_item_pipeline(
-        PlaceWorkItems(),
+        PlaceWorkItems(whole=flavour.whole),
         before=() if flavour.vulkan else (PlaceUniformLoops(),),
         limits=(LAVAPIPE_LIMITS,) if flavour.lavapipe else (),
     )
@@ -91,6 +91,7 @@ def memory_pipeline(flavour: Flavour) -> Pipeline:
         offsets=True,
         slots_in_memory=flavour.vulkan,
         small=flavour.small,
+        alike=flavour.alike,
     )
     functions = (
         ExpandLibrary(fused=not flavour.vulkan),

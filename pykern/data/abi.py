@@ -289,14 +289,16 @@ def array_slots(rank: int, strided: bool) -> int:
 #   per ndrange dimension the count and, unless the range is plain, start and step;
 #   per grid axis (x, y, z as far as used) the number of the first group;
 #   where the kernel has sites, the memory of the report (and its offset, 0).
-# Memory is one argument, everything else a slot. The driver is told the bytes of shared memory
-# besides.
+# Memory is one argument, everything else a slot, of which code may take the first 4 bytes alone, where its target
+# says that they tell all (`small`). The driver is told the bytes of shared memory besides.
 
 GRID_AXES = 3
 SMALL_STEP = 1 << 11
 SMALL_COUNT = (1 << 31) - SMALL_STEP
 """Work-items of a dimension, or elements of an array, whose numbers fit in 31 bits together with what is counted
 beyond them, up to `SMALL_STEP`: a partial last group, or the step with which a loop ends."""
+WHOLE_COUNT = 65535
+"""Groups along an axis that every device takes in one grid."""
 
 
 def grid_axes(rank: int) -> int:

@@ -44,14 +44,13 @@ class DeviceEntrySource:
     """The host's part of a launch of `kernel` on a device: what takes a call without Python.
 
     `form` is how the driver is called ("addresses" as CUDA and HIP are, "handles" as OpenCL is), `keywords`
-    are those of the call; `aligned` and `small` are what the kernel's code relies on of all arrays.
+    are those of the call; `facts` are what the kernel's code relies on (`pykern.data.target.Target`).
     """
 
     kernel: KernelSource
     form: str
     keywords: tuple[str, ...] = ()
-    aligned: bool = False
-    small: bool = False
+    facts: tuple[str, ...] = ()
 
     @property
     def function(self) -> FunctionSource:

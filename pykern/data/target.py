@@ -10,13 +10,18 @@ import functools
 
 from pykern.data.records import record
 
+FACTS = ("aligned", "small", "whole", "alike")
+"""What may be true of a launch: fields of `Target`, in the order in which a name tells them."""
+
 
 @record
 class Target:
     """A target, such as ``llvm``, ``spirv:vulkan1.3+lavapipe`` or ``nvvm:sm_90a+aligned+small``.
 
     `options` are what was asked for, in order. `aligned` says that every array begins at a multiple of 16 bytes,
-    `small` that the position of every element in its array fits in 32 bits.
+    `small` that the position of every element in its array fits in 32 bits, `whole` that the launch is one grid,
+    however few groups a device takes, `alike` that dense arrays of two dimensions have the same lengths, as those of
+    three have, and so on.
     """
 
     family: str
@@ -24,6 +29,8 @@ class Target:
     options: tuple[str, ...] = ()
     aligned: bool = False
     small: bool = False
+    whole: bool = False
+    alike: bool = False
 
     @property
     def name(self) -> str:
@@ -33,7 +40,12 @@ class Target:
     @property
     def added(self) -> tuple[str, ...]:
         """The options and the facts, as they are written."""
-        return (*self.options, *["aligned"] * self.aligned, *["small"] * self.small)
+        return (*self.options, *self.facts)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What is true of the launch."""
+        return tuple(fact for fact in FACTS if getattr(self, fact))
 
     def __str__(self) -> str:
         return "+".join((self.name, *self.added))
@@ -52,5 +64,5 @@ def parse(name: str) -> Target:
     family, colon, chip = base.partition(":")
     if colon and not chip:
         return Target(name)
-    options = tuple(word for word in words if word not in ("aligned", "small"))
-    return Target(family, chip, options, "aligned" in words, "small" in words)
+    options = tuple(word for word in words if word not in FACTS)
+    return Target(family, chip, options, *(fact in words for fact in FACTS))

@@ -88,12 +88,12 @@ def offer(
         return
     given = sorted(keywords & KEYWORDS)
     launch = source.launch if "workgroup" in given else replace(source.launch, workgroup=())
-    aligned, small = source.target.aligned, source.target.small
     parameters = tuple(_used(source.parameters, artifact))
     kernel = replace(
         source, parameters=parameters, launch=launch, passes=(), bounds=artifact.bounds, target=CPU
     )
-    made = compiled(DeviceEntrySource(kernel, direct.form, tuple(given), aligned, small))
+    facts = source.target.facts
+    made = compiled(DeviceEntrySource(kernel, direct.form, tuple(given), facts))
     handle, kept = direct.code(opened.code(artifact))
     try:
         entry = load_entry(made.binary)
@@ -119,7 +119,7 @@ def offer(
     bound = (ctypes.c_int64 * len(cells))(*cells)
     entry.bind(bound)
     _bound[ctypes.addressof(bound)] = bound
-    launcher.cache.entries.add_direct(entry.address, source, aligned + small, (entry, bound, kept, artifact))
+    launcher.cache.entries.add_direct(entry.address, source, len(facts), (entry, bound, kept, artifact))
 
 
 def _has_entry(source: KernelSource, artifact: Artifact, keywords: frozenset[str]) -> bool:

@@ -7,6 +7,7 @@ shared memory, static parameters, annotated lengths. Then `pykern.launching.on_d
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -64,7 +65,9 @@ def known_kind(
     # Where a launch's lengths are facts for the compiler, they are part of its kind.
     counts = shape.counts if kernel.ndrange is not None or kernel.derivatives else len(shape.counts)
     function, _ = kernel.captured()
-    launch = counts, shape.plain, shape.unit, _is_small(shape.space), shape.workgroup, shape.shared is None
+    whole = _is_whole(shape.space, opened.info.max_grid)
+    sizes = _is_small(shape.space), whole, _are_alike(value for _, value in values)
+    launch = counts, shape.plain, shape.unit, sizes, shape.workgroup, shape.shared is None
     return opened.name, id(function), function.name, launch, tuple(kinds)
 
 
@@ -135,14 +138,22 @@ def facts(array: Array) -> tuple[bool, bool]:
     return array._facts
 
 
-def fitted(name: str, arrays: Iterable[Array], space: tuple[Extent, ...]) -> Target:
+def fitted(
+    name: str, arrays: Iterable[Array], space: tuple[Extent, ...], max_grid: tuple[int, ...] = (0, 0, 0)
+) -> Target:
     """The target of a device, by name, with what is true of a launch: code that relies on it is compiled when it is
-    first launched."""
-    target, told = parse(name), [facts(array) for array in arrays]
+    first launched. `max_grid`: how many groups the device takes in one grid."""
+    target, arrays = parse(name), list(arrays)
     if target.family not in (*ADDRESSED, "spirv"):
         return target
-    aligned = target.family in ADDRESSED and all(aligned for aligned, _ in told)
-    return replace(target, aligned=aligned, small=_is_small(space) and all(small for _, small in told))
+    told = [facts(array) for array in arrays]
+    return replace(
+        target,
+        aligned=target.family in ADDRESSED and all(aligned for aligned, _ in told),
+        small=_is_small(space) and all(small for _, small in told),
+        whole=_is_whole(space, max_grid),
+        alike=bool(space) and _are_alike(arrays),
+    )
 
 
 def suits(target: Target, array: Array) -> bool:
@@ -153,6 +164,26 @@ def suits(target: Target, array: Array) -> bool:
 
 def _is_small(space: tuple[Extent, ...]) -> bool:
     return all(extent.count <= SMALL_COUNT for extent in space)
+
+
+def _is_whole(space: tuple[Extent, ...], max_grid: tuple[int, ...]) -> bool:
+    """Whether a grid of groups of one work-item would not be cut along y and z, where there are these."""
+    if len(space) < 2:
+        return False
+    *outer, y = [extent.count for extent in space[:-1]]
+    return y <= max_grid[1] and math.prod(outer) <= max_grid[2]
+
+
+def _are_alike(values: Iterable[Any]) -> bool:
+    """Whether dense arrays of a rank have the same lengths, and there are several."""
+    lengths: dict[int, tuple[int, ...]] = {}
+    several = False
+    for value in values:
+        if type(value) is Array and value.ndim > 1 and value.contiguous:
+            several = several or value.ndim in lengths
+            if lengths.setdefault(value.ndim, value.shape) != value.shape:
+                return False
+    return several
 
 
 def _decides(annotation: Any) -> bool:

@@ -163,7 +163,9 @@ def kind_of(
     passed = [pass_value(name, v, kernel.annotations.get(name), places) for name, v in values]
     for item in passed:
         check_dtypes(item.parameter.name, item.parameter.spec, opened)
-    return LaunchKind(passed, shape, fitted(opened.info.target, places.arrays, shape.space))
+    return LaunchKind(
+        passed, shape, fitted(opened.info.target, places.arrays, shape.space, opened.info.max_grid)
+    )
 
 
 @dataclass(frozen=True)

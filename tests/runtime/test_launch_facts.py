@@ -1,4 +1,5 @@
-"""Code that relies on facts of a launch: aligned arrays, positions of 32 bits. Compiled when a launch has them."""
+"""Code that relies on facts of a launch: aligned arrays, positions of 32 bits, one grid, arrays of one shape. It is
+compiled when a launch has them."""
 
 from __future__ import annotations
 
@@ -58,7 +59,8 @@ def test_positions_of_any_view(device, view, small, rng, monkeypatch):
         spread(y, x, ndrange=x.shape)
     np.testing.assert_array_equal(y.numpy(), expected(hy[VIEWS[view]], hx[VIEWS[view]]))
     (target,) = targets(spread)
-    assert target == registry.info(device).target + "+small" * small
+    alike = "+alike" if view == "whole" else ""  # of views that are not dense the code keeps all lengths
+    assert target == registry.info(device).target + "+small" * small + "+whole" + alike
     if device.startswith("opencl"):
         assert python.count == 2
 
@@ -70,9 +72,9 @@ def test_the_wide_version_is_made_when_an_array_asks_for_it(device, monkeypatch)
     spread, python = stencil()
     plain = registry.info(device).target
     for side, more in (
-        (10, [plain + "+small"]),
-        (20, [plain + "+small", plain]),
-        (12, [plain + "+small", plain]),
+        (10, [plain + "+small+whole+alike"]),
+        (20, [plain + "+small+whole+alike", plain + "+whole+alike"]),
+        (12, [plain + "+small+whole+alike", plain + "+whole+alike"]),
     ):
         hx = np.arange(side * side, dtype=np.float32).reshape(side, side)
         x, y = pk.array(hx, device=device), pk.zeros((side, side), pk.f32, device=device)
@@ -102,6 +104,66 @@ def test_counts_decide_too():
     assert str(device_kinds.fitted("spirv:opencl3.0", [], not_)) == "spirv:opencl3.0"
     assert str(device_kinds.fitted("rocdl:gfx942", [], not_)) == "rocdl:gfx942+aligned"
     assert str(device_kinds.fitted("llvm", [], fits)) == "llvm"
+
+
+WHOLE = [((5, 7), True), ((65535, 9), True), ((65536, 1), False), ((9,), False), ((65535, 65535, 9), True),
+         ((65536, 1, 9), False), ((256, 256, 5, 7), False), ((255, 257, 5, 7), True)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("counts", "whole"), WHOLE)
+def test_what_is_whole(counts, whole):
+    """The device does not cut the grid along y and z, whatever the group."""
+    space = tuple(Extent(0, 1, count) for count in counts)
+    assert device_kinds.fitted("spirv:opencl3.0", [], space, (9, 65535, 65535)).whole is whole
+
+
+@pytest.mark.parametrize(
+    ("shapes", "alike"),
+    [(((3, 4), (3, 4)), True), (((3, 4), (4, 3)), False), (((3, 4), (5,), (6,)), False), (((5,), (5,)), False),
+     (((3, 4), (2, 3, 4), (3, 4), (2, 3, 4)), True), (((3, 4), (2, 3, 4), (3, 4), (2, 4, 3)), False)],
+)  # fmt: skip
+def test_what_is_alike(shapes, alike):
+    arrays = [pk.zeros(shape, pk.f32, device="null:0") for shape in shapes]
+    space = (Extent(0, 1, 3), Extent(0, 1, 4))
+    assert device_kinds.fitted("spirv:opencl3.0", arrays, space).alike is alike
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated", "opencl:0", "vulkan:0"], indirect=True)
+def test_arrays_of_one_shape_and_of_several(device, rng):
+    """The code that takes the lengths of the first array for all is not launched with others, by no way."""
+
+    @pk.kernel
+    def add(y, x, z):
+        i, j = pk.index()
+        y[i, j] = x[i, j] + z[i + 1, j]
+
+    for step in range(6):
+        more = step % 2
+        hx, hz = (rng.integers(-9, 9, (5 + n, 6 + n)).astype(np.float32) for n in (0, more))
+        x, z = pk.array(hx, device=device), pk.array(hz, device=device)
+        y = pk.zeros((5, 6), pk.f32, device=device)
+        for _ in range(3):
+            add(y, x, z, ndrange=(4, 6))
+        np.testing.assert_array_equal(y.numpy()[:4], hx[:4] + hz[1:5, :6])
+    first, second = targets(add)
+    assert first.endswith("+whole+alike") and second.endswith("+whole")
+
+
+@pytest.mark.parametrize("device", ["cuda:emulated"], indirect=True)
+def test_more_rows_than_groups_of_one_grid(device):
+    """Rows along y that a grid may not have are launched in parts, by code that knows its first group."""
+
+    @pk.kernel(workgroup=(1, 4))
+    def number(y):
+        i, j = pk.index()
+        y[i, j] = 3 * i + j
+
+    for rows in (7, 70000, 65535):
+        y = pk.zeros((rows, 3), pk.i32, device=device)
+        for _ in range(3):
+            number(y, ndrange=y.shape)
+        np.testing.assert_array_equal(y.numpy().ravel(), np.arange(3 * rows))
+    assert ["+whole" in target for target in targets(number)] == [True, False]
 
 
 def emulated(words, grid, group, shared):
@@ -205,4 +267,4 @@ def test_long_programs_are_not_small():
         for rows in (1 << 10, 1 << 19)
     ]
     placed = [[s.name for s in stages if s.name.startswith("kern-place-work-items")] for stages in texts]
-    assert placed == [["kern-place-work-items{small=true whole-axes=1}"], ["kern-place-work-items"]]
+    assert placed == [["kern-place-work-items{small=true whole-x=true}"], ["kern-place-work-items"]]

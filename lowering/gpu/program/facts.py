@@ -26,7 +26,10 @@ def targets(program: ir.Operation, target: Target) -> dict[str, Target]:
     for launch in launches:
         arrays = (v for v in launch.call.operands if isinstance(v.type, ir.MemRefType))
         aligned[launch.kernel] &= all(map(is_aligned, arrays))
-    return {kernel: replace(target, aligned=told, small=small) for kernel, told in aligned.items()}
+    return {
+        kernel: replace(target, aligned=told, small=small, alike=False, whole=False)
+        for kernel, told in aligned.items()
+    }
 
 
 def _is_small(program: ir.Operation) -> bool:

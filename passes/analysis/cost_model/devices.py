@@ -16,6 +16,9 @@ PRODUCT_SIDE = 16
 """Work-items of a group along each side of a tile of a product."""
 PRODUCT_DEPTH = 16
 """Terms of a product that are in shared memory at a time."""
+PRODUCT_PADDING = 4
+"""Words between the terms in shared memory where these are read 16 bytes at once: what is stored term by term would lie
+in one bank."""
 MATRIX_TILES = ((128, (2, 2, 3), (2, 4, 2)), (64, (2, 2, 4), (2, 2, 2)), (32, (2, 2, 4), (2, 2, 2)))
 """Rows and columns of a tile that a group computes by instructions for small matrices: the first of which there are
 enough groups, else the last. Then subgroups along both, and how many slots factors have in shared memory, 48 KiB at
@@ -52,6 +55,8 @@ FEWEST_ROW_ELEMENTS = 16
 """Elements below which a work-item does a row by itself."""
 REGISTER_ELEMENTS = 8
 """Elements of a row that a work-item keeps in registers at once."""
+VECTOR_ELEMENTS = 4
+"""Elements side by side that a work-item has where a device reads 16 bytes at once."""
 FEWEST_SCATTERED = 256
 """Values below which one work-item adds them up in order."""
 SUBGROUP_ITEMS = 32

@@ -10,23 +10,29 @@ from mlir.dialects import arith, memref, scf
 
 from pykern.dialect.index_space import GlobalIdOp, GroupIdOp, LocalIdOp
 from pykern.dialect.memory import BarrierOp, SharedOp
-from pykern.passes.analysis.cost_model.devices import PRODUCT_DEPTH, PRODUCT_SIDE
+from pykern.passes.analysis.cost_model.devices import PRODUCT_DEPTH, PRODUCT_PADDING, PRODUCT_SIDE
 from pykern.passes.codegen.device.product_space import ProductElements, added, scaled
 from pykern.passes.ir.clone import clone
+from pykern.passes.ir.loops import unroll
 from pykern.passes.kernels import body, index_constant
 
 
 class FmaProduct:
-    """The kernel: `each` times `each` cells a work-item."""
+    """The kernel: `each` times `each` cells a work-item.
 
-    def __init__(self, elements: ProductElements, each: int) -> None:
-        self.elements, self.product, self.each = elements, elements.product, each
+    They are side by side where the device reads 16 bytes at once (`vectors`), else `PRODUCT_SIDE` apart, so that
+    neighbours among the work-items read neighbours.
+    """
+
+    def __init__(self, elements: ProductElements, each: int, vectors: bool) -> None:
+        self.elements, self.product, self.each, self.vectors = elements, elements.product, each, vectors
         self.width = PRODUCT_SIDE * each
+        self.stride = self.width + (PRODUCT_PADDING if vectors else 0)
 
     def emit(self) -> None:
         elements, product = self.elements, self.product
         operands = elements.points.operands[:2]
-        tiles = [SharedOp.create((PRODUCT_DEPTH * self.width,), _element(v)) for v in operands]
+        tiles = [SharedOp.create((PRODUCT_DEPTH * self.stride,), _element(v)) for v in operands]
         self.y, self.x = LocalIdOp.create(1), LocalIdOp.create(2)
         self.number = added(scaled(self.y, PRODUCT_SIDE), self.x)
         elements.place(product.batch, GlobalIdOp.create(0))
@@ -49,23 +55,24 @@ class FmaProduct:
     def _fetch(self, n: int, tile: ir.Value, origin: ir.Value, begin: ir.Value) -> None:
         """Work-items side by side fetch what lies side by side; beyond the last term there are zeros."""
         by_terms = self.product.lies_by_terms(n)
+        lines = self.product.count((self.product.rows, self.product.columns)[n])
+        whole = lines % self.width == 0, self.product.count(self.product.terms) % PRODUCT_DEPTH == 0
         fast = index_constant(PRODUCT_DEPTH if by_terms else self.width)
         for part in range(self.width * PRODUCT_DEPTH // (PRODUCT_SIDE * PRODUCT_SIDE)):
             cell = added(self.number, part * PRODUCT_SIDE * PRODUCT_SIDE)
             inner, outer = arith.RemUIOp(cell, fast).result, arith.DivUIOp(cell, fast).result
             term, line = (inner, outer) if by_terms else (outer, inner)
-            value = self.elements.factor(n, added(origin, line), added(begin, term))
-            memref.StoreOp(value, tile, [added(scaled(term, self.width), line)])
+            value = self.elements.factor(n, added(origin, line), added(begin, term), *whole)
+            memref.StoreOp(value, tile, [added(scaled(term, self.stride), line)])
 
     def _multiply(self, tiles: list[ir.Value], held: list[ir.Value]) -> list[ir.Value]:
         loop = scf.ForOp(index_constant(0), index_constant(PRODUCT_DEPTH), index_constant(1), held)
+        if self.vectors:
+            unroll(loop.operation, PRODUCT_DEPTH)
         with ir.InsertionPoint(loop.body):
-            line = scaled(loop.induction_variable, self.width)
+            line = scaled(loop.induction_variable, self.stride)
             factors = [
-                [
-                    memref.LoadOp(tile, [added(line, added(mine, PRODUCT_SIDE * r))]).result
-                    for r in range(self.each)
-                ]
+                [memref.LoadOp(tile, [added(line, self._cell(mine, r))]).result for r in range(self.each)]
                 for tile, mine in zip(tiles, (self.y, self.x), strict=True)
             ]
             sums = list(loop.inner_iter_args)
@@ -77,6 +84,12 @@ class FmaProduct:
                 ]
             )
         return list(loop.results)
+
+    def _cell(self, item: ir.Value, number: int) -> ir.Value:
+        """The row or column of the `number`-th cell of a work-item."""
+        if self.vectors:
+            return added(scaled(item, self.each), number)
+        return added(item, PRODUCT_SIDE * number)
 
     def _body(self, left: ir.Value, right: ir.Value, held: ir.Value) -> ir.Value:
         block, outside = body(self.product.space.op), self.elements.points.outside
@@ -90,8 +103,8 @@ class FmaProduct:
     def _store(self, sums: list[ir.Value], origins: list[ir.Value]) -> None:
         for r in range(self.each):
             for c in range(self.each):
-                row = added(origins[0], added(self.y, PRODUCT_SIDE * r))
-                column = added(origins[1], added(self.x, PRODUCT_SIDE * c))
+                row = added(origins[0], self._cell(self.y, r))
+                column = added(origins[1], self._cell(self.x, c))
                 branch = scf.IfOp(self.elements.inside(row, column))
                 with ir.InsertionPoint(branch.then_block):
                     self.elements.finish(row, column, sums[r * self.each + c])

@@ -87,14 +87,21 @@ class ProductElements:
         found = spread(number, [self.space.lengths[g] for g in groups])
         self.points.counters |= dict(zip(groups, found, strict=True))
 
-    def factor(self, n: int, line: ir.Value, term: ir.Value) -> ir.Value:
-        """An element of a factor, loaded or computed: that of a row or column and a term, 0 beyond the last term."""
+    def factor(
+        self, n: int, line: ir.Value, term: ir.Value, lines_fit: bool = False, terms_fit: bool = False
+    ) -> ir.Value:
+        """An element of a factor, loaded or computed: that of a row or column and a term, 0 beyond the last term.
+
+        `lines_fit` and `terms_fit`: there are such a row or column and such a term.
+        """
         product, depth = self.product, self.product.count(self.product.terms)
         groups = (product.rows, product.columns)[n]
         known = arith.CmpIOp(arith.CmpIPredicate.ult, term, index_constant(depth)).result
-        self.place(groups, arith.MinUIOp(line, index_constant(product.count(groups) - 1)).result)
-        self.place(product.terms, arith.MinUIOp(term, index_constant(depth - 1)).result)
+        self.place(groups, line if lines_fit else _at_most(line, product.count(groups) - 1))
+        self.place(product.terms, term if terms_fit else _at_most(term, depth - 1))
         value = self._made(n)
+        if terms_fit:
+            return value
         return arith.SelectOp(known, value, constant(value.type, 0)).result
 
     def source(self, n: int, line: ir.Value, term: ir.Value) -> tuple[ir.Value, list[ir.Value]]:
@@ -146,6 +153,10 @@ class ProductElements:
         given = [*self._read(reader.operands), *map(self.kernel.value, reader.captured)]
         place = reader.access.place(points.counters)
         memref.StoreOp(reader.emit(total, given), self.kernel.value(reader.out), place)
+
+
+def _at_most(value: ir.Value, most: int) -> ir.Value:
+    return arith.MinUIOp(value, index_constant(most)).result
 
 
 def scaled(value: ir.Value, by: int) -> ir.Value:

@@ -124,7 +124,7 @@ def _by_multiply_adds(
     product = _grouped(product, tiles, start)
     ndrange = product.count(product.batch), tiles[0] * PRODUCT_SIDE, tiles[1] * PRODUCT_SIDE
     with Kernel(place, product.space.op, ndrange, (1, PRODUCT_SIDE, PRODUCT_SIDE)) as kernel:
-        FmaProduct(ProductElements(kernel, product, start), each).emit()
+        FmaProduct(ProductElements(kernel, product, start), each, vectors=place.aligned and each == 4).emit()
     return product.group.operations
 
 

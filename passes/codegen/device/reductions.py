@@ -14,13 +14,13 @@ from mlir.dialects import arith, memref, scf
 
 from pykern.dialect.collectives import GroupReduceOp
 from pykern.dialect.index_space import GlobalIdOp, LocalIdOp
-from pykern.passes.analysis.cost_model.devices import FEWEST_TERMS, MANY_CELLS, PART_TERMS
+from pykern.passes.analysis.cost_model.devices import FEWEST_TERMS, MANY_CELLS, PART_TERMS, VECTOR_ELEMENTS
 from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.analysis.space import Space, space_of
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.parts import reduction_of_parts
 from pykern.passes.codegen.device.points import Items, Points, group_of, spread
-from pykern.passes.codegen.device.product_space import product_of
+from pykern.passes.codegen.device.product_space import added, product_of, scaled
 from pykern.passes.codegen.device.products import launch_product
 from pykern.passes.kernels import index_constant
 
@@ -74,13 +74,20 @@ def _grouped(space: Space, joins: list[Combine] | None, cells: int, terms: int) 
 
 def _cells(place: KernelContext, space: Space, start: Start) -> None:
     parallel, reduced = space.parallel, space.reduced
-    items = Items(tuple(space.lengths[g] for g in parallel))
-    points = None
+    lengths = [space.lengths[g] for g in parallel]
+    each = 1 if reduced else _side_by_side(place, lengths)
+    if each > 1:
+        lengths[-1] //= each
+    items = Items(tuple(lengths))
     with Kernel(place, space.op, items.ndrange, items.workgroup) as kernel:
         points = Points(kernel, space)
         points.prepare()
         first = _starting(kernel, start)
-        points.counters = dict(zip(parallel, items.coordinates(), strict=True))
+        coordinates = items.coordinates()
+        if each > 1:
+            _neighbours(points, parallel, coordinates, each, first)
+            return
+        points.counters = dict(zip(parallel, coordinates, strict=True))
         if reduced:
             held = [
                 v if v is not None else points.load(n) for n, v in zip(points.outputs, first, strict=True)
@@ -88,6 +95,29 @@ def _cells(place: KernelContext, space: Space, start: Start) -> None:
             results = _loops(points, reduced, held)
         else:
             results = points.run(list(first))
+        for n, value in zip(points.outputs, results, strict=True):
+            points.store(n, value)
+
+
+def _side_by_side(place: KernelContext, lengths: list[int]) -> int:
+    """How many neighbours a work-item has: several where the device reads 16 bytes at once, and work-items are many."""
+    many = place.aligned and math.prod(lengths) >= VECTOR_ELEMENTS * MANY_CELLS
+    return VECTOR_ELEMENTS if many and lengths[-1] % VECTOR_ELEMENTS == 0 else 1
+
+
+def _neighbours(
+    points: Points, parallel: list[int], coordinates: list[ir.Value], count: int, first: Start
+) -> None:
+    """A few cells side by side: all are loaded before any is stored, so that their accesses become one."""
+    *outer, last = coordinates
+    begin = scaled(last, count)
+    made = []
+    for number in range(count):
+        at = dict(zip(parallel, [*outer, added(begin, number)], strict=True))
+        points.counters = at
+        made.append((at, points.run(list(first))))
+    for at, results in made:
+        points.counters = at
         for n, value in zip(points.outputs, results, strict=True):
             points.store(n, value)
 

@@ -14,11 +14,17 @@ from mlir.dialects import arith, scf
 
 from pykern.dialect.collectives import GroupReduceOp
 from pykern.dialect.index_space import GlobalIdOp, LocalIdOp
-from pykern.passes.analysis.cost_model.devices import FEWEST_ROW_ELEMENTS, FEWEST_TILED, REGISTER_ELEMENTS
+from pykern.passes.analysis.cost_model.devices import (
+    FEWEST_ROW_ELEMENTS,
+    FEWEST_TILED,
+    REGISTER_ELEMENTS,
+    VECTOR_ELEMENTS,
+)
 from pykern.passes.analysis.rows import RowOp
 from pykern.passes.analysis.space import Space
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.points import Points, group_of, spread
+from pykern.passes.codegen.device.product_space import added, scaled
 from pykern.passes.codegen.device.reductions import KINDS, first_item
 from pykern.passes.fusion.row_groups import Group, RowForms
 from pykern.passes.kernels import index_constant
@@ -108,6 +114,9 @@ class _Rows:
         self.private = group.private
         self.trips = group.columns if width == 1 else -(-group.columns // width)
         self.in_registers = width == 1 or self.trips <= REGISTER_ELEMENTS
+        whole = width > 1 and group.columns % (VECTOR_ELEMENTS * width) == 0
+        self.side_by_side = VECTOR_ELEMENTS if kernel.place.aligned and self.in_registers and whole else 1
+        """Elements that a work-item has of neighbours: several where the device reads 16 bytes at once."""
 
     def make(self) -> None:
         cells = [_RowCells(self.kernel, member) for member in self.group.ops]
@@ -136,7 +145,9 @@ class _Rows:
         """The element of a trip, and whether it is there, where that is not sure: then the last one stands for it."""
         if self.local is None:
             return index_constant(trip), None
-        at = arith.AddIOp(self.local, index_constant(trip * self.width)).result if trip else self.local
+        first, next_to = divmod(trip, self.side_by_side)
+        begin = scaled(self.local, self.side_by_side) if self.side_by_side > 1 else self.local
+        at = added(begin, first * self.side_by_side * self.width + next_to) if trip else begin
         if (trip + 1) * self.width <= self.group.columns:
             return at, None
         there = arith.CmpIOp(arith.CmpIPredicate.ult, at, index_constant(self.group.columns)).result
