@@ -47,7 +47,7 @@ def _forward(function: ir.Operation, alloc: ir.Operation) -> None:
         return  # a result needs a place of its own
     if _is_carried(alloc.result) and any(writes(op, operand) for op, operand in users(root_of(source))):
         return  # in the next iteration it meets writes that stand before the copy
-    if not _is_quiet(function, source, copy, positions, interval[1]):
+    if not _is_quiet(source, copy, positions, interval[1]):
         return
     copy.erase()
     alloc.result.replace_all_uses_with(source)
@@ -74,9 +74,7 @@ def only_copy_into(alloc: ir.Operation, until: ir.Operation | None = None) -> ir
     return writers[0] if writers[0].operands[1] == alloc.result else None
 
 
-def _is_quiet(
-    function: ir.Operation, source: ir.Value, copy: ir.Operation, positions: Positions, last: int
-) -> bool:
+def _is_quiet(source: ir.Value, copy: ir.Operation, positions: Positions, last: int) -> bool:
     """Whether nobody writes the source from the copy to the last use of what it was copied to."""
     root = root_of(source)
     if not is_distinct(root):

@@ -165,7 +165,7 @@ def _expand_groups(kernel: ir.Operation, launch: LaunchArguments, shape: GroupSh
     segmenter.connect()
     _group_loop(kernel, launch, shape, slots)
     for stretch in segmenter.stretches:
-        emit_stretch(stretch, segmenter, shape, launch)
+        emit_stretch(stretch, shape, launch)
     for convergent in segmenter.convergent:
         emit_convergent(convergent, segmenter, shape)
     for branch in segmenter.branches:
@@ -198,11 +198,11 @@ def _expand_private(kernel: ir.Operation, slots: Slots) -> None:
         kind = ir.MemRefType(op.result.type)
         buffer = slots.buffer([slots.work_items, *kind.shape], kind.element_type)
         for use in list(op.result.uses):
-            _access_own_part(use.owner.operation, op.result, buffer, slots.linear)
+            _access_own_part(use.owner.operation, buffer, slots.linear)
         op.erase()
 
 
-def _access_own_part(user: ir.Operation, old: ir.Value, buffer: ir.Value, linear: ir.Value) -> None:
+def _access_own_part(user: ir.Operation, buffer: ir.Value, linear: ir.Value) -> None:
     at = MEMORY_OPERAND[user.name]
     operands = list(user.operands)
     operands[at : at + 1] = [buffer, linear]

@@ -31,10 +31,6 @@ class Limits:
     def as_json(self) -> dict[str, float]:
         return asdict(self)
 
-    def least_seconds(self, moved: int, flops: int) -> float:
-        """No program that moves and computes so much takes less, where its data comes from memory."""
-        return max(moved / self.gb_per_s, flops / self.gflop_per_s) / 1e9
-
 
 @pk.kernel
 def copy(to, source):

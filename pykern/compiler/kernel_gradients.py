@@ -163,7 +163,7 @@ def _with_shadows(program: func.FuncOp, made: func.FuncOp, active: list[int]) ->
         block = made.regions[0].blocks[0]
         found = clone_block(block, dict(zip(block.arguments, [*primal, *seeds], strict=True)))
         flowing = dict(zip(active, found[len(written) :], strict=True))
-        return [_updated(n, flowing[n], shadow[n], n in written) for n in active]
+        return [_updated(flowing[n], shadow[n], n in written) for n in active]
 
     _replace(program, types, shadows, results)
 
@@ -229,7 +229,7 @@ def _replace(
     attributes["sym_name"] = name
 
 
-def _updated(n: int, flowing: ir.Value, shadow: ir.Value, is_written: bool) -> ir.Value:
+def _updated(flowing: ir.Value, shadow: ir.Value, is_written: bool) -> ir.Value:
     """The new shadow: of what the kernel wrote, what was there before; of the rest, the sum."""
     if is_written:
         return flowing

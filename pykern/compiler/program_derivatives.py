@@ -75,7 +75,7 @@ def _take(module: ir.Module, source: ProgramSource, derivative: ProgramDerivativ
     with primal.location:
         if derivative.kind == "jvp":
             made = forward(primal, active)
-            _keep_results(made, _jvp_tree(made, primal, tree, kept))
+            _keep_results(made, _jvp_tree(primal, tree))
         else:
             made = reverse(primal, active, derivative.checkpoint)
             seeds = len(made.arguments) - len(primal.arguments)
@@ -329,7 +329,7 @@ def _dtype(kind: ir.Type) -> str:
     return _FP8.get(element, element)
 
 
-def _jvp_tree(made: func.FuncOp, primal: func.FuncOp, tree: Any, kept: int) -> Any:
+def _jvp_tree(primal: func.FuncOp, tree: Any) -> Any:
     """Results, and the same form with the tangents of the float ones; others have none."""
     results = list(primal.type.results)
     place = {n: len(results) + k for k, n in enumerate(n for n, t in enumerate(results) if is_float(t))}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pykern.data.costs import Costs, least_bytes, total
 from pykern.data.target import parse
-from pykern.explorer.data import FAILED, Exploration, lineage_of
+from pykern.explorer.data import Exploration, lineage_of
 from pykern.explorer.roof import Roof
 
 PROVED = (
@@ -143,8 +143,3 @@ def _proved(data: Exploration) -> Iterator[str]:
 
 def _many(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
-def is_failed(data: Exploration) -> bool:
-    """Whether the last stage is an error."""
-    return data.stages[-1].kind == FAILED

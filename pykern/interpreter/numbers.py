@@ -122,10 +122,6 @@ def each(function: Any) -> Any:
     return np.vectorize(function, otypes=[np.float64])
 
 
-def _cube_root(x: Any) -> Any:
-    return np.cbrt(x)
-
-
 def _gamma(x: float) -> float:
     try:
         return math.gamma(x)

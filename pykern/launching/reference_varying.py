@@ -36,10 +36,9 @@ def _assignments(function: ast.FunctionDef) -> Iterator[tuple[list[str], ast.exp
     for node in ast.walk(function):
         if isinstance(node, ast.Assign):
             yield _names(node.targets), node.value
-        elif isinstance(node, ast.AugAssign | ast.NamedExpr) or (
-            isinstance(node, ast.AnnAssign) and node.value is not None
-        ):
-            yield _names([node.target]), node.value
+        elif isinstance(node, ast.AugAssign | ast.NamedExpr | ast.AnnAssign):
+            if node.value is not None:
+                yield _names([node.target]), node.value
         elif isinstance(node, ast.For):
             yield _names([node.target]), node.iter
 

@@ -455,9 +455,9 @@ def test_breakpoints_stop_in_the_users_frame(monkeypatch):
 
 def test_a_large_group_in_reasonable_time():
     x = np.ones(1024, np.float32)
-    start = time.perf_counter()
+    start = time.process_time()  # others may have the processors meanwhile
     launch(big_group, x, ndrange=1024, workgroup=1024)
-    assert time.perf_counter() - start < 5  # about 0.2 s on a quiet machine
+    assert time.process_time() - start < 5  # about 0.2 s
     np.testing.assert_array_equal(x, 1024)
 
 

@@ -57,9 +57,9 @@ def exp2(x: Real) -> Real:
     return scaled(exp2_fraction(x - n), exponent)
 
 
-def exp2_fraction(r: Real, coefficients: tuple[float, ...] | None = None) -> Real:
+def exp2_fraction(r: Real) -> Real:
     """2^r for |r| <= 1/2."""
-    return fma(r, polynomial(r, coefficients or _EXP2[r.format]), 1.0)
+    return fma(r, polynomial(r, _EXP2[r.format]), 1.0)
 
 
 def expm1(x: Real) -> Real:

@@ -46,7 +46,7 @@ def _mask(slot: ir.Value, number: ir.Value, wanted: bool) -> ir.Value:
     return mask if wanted else arith.XOrIOp(mask, arith.ConstantOp(i1, 1).result).result
 
 
-def emit_stretch(stretch: Stretch, segmenter: Segmenter, shape: GroupShape, launch: LaunchArguments) -> None:
+def emit_stretch(stretch: Stretch, shape: GroupShape, launch: LaunchArguments) -> None:
     """Wrap the ops into loops over the active work-items."""
     first = stretch.ops[0]
     local: list[ir.Value] = []
@@ -71,10 +71,10 @@ def emit_stretch(stretch: Stretch, segmenter: Segmenter, shape: GroupShape, laun
         place = ir.InsertionPoint(end)
     for op in stretch.ops:
         op.move_before(end.operation)
-    _place_ids(stretch.ops, local, number, segmenter, shape, launch)
+    _place_ids(stretch.ops, local, number, shape, launch)
 
 
-def _place_ids(ops, local, number, segmenter: Segmenter, shape: GroupShape, launch: LaunchArguments) -> None:
+def _place_ids(ops, local, number, shape: GroupShape, launch: LaunchArguments) -> None:
     """Ids inside the stretch become expressions of the loop counters."""
     values: dict[tuple[str, int], ir.Value] = {}
 

@@ -57,7 +57,7 @@ def chain_of(loop: ir.Operation, rows: ir.Operation, arrays: list[ir.Value]) -> 
     stores = tuple(store for store in accesses.stores if store.op.operands[0] in depends)
     if any(store.memory in [load.memory for load in _behind(store.op, accesses)] for store in stores):
         return None
-    needed = _needed(loop, rows, depends, stores)
+    needed = _needed(loop, rows, depends)
     if not all(is_vector_element(value.type) or _is_truth(value) for value in needed):
         return None
     kept = tuple(store for store in accesses.stores if store not in stores)
@@ -86,9 +86,7 @@ def _behind(op: ir.Operation, accesses: LoopAccesses) -> list[LoopAccess]:
     return [load for load in accesses.loads if op.is_before_in_block(load.op)]
 
 
-def _needed(
-    loop: ir.Operation, rows: ir.Operation, depends: set[ir.Value], stores: tuple[LoopAccess, ...]
-) -> tuple[ir.Value, ...]:
+def _needed(loop: ir.Operation, rows: ir.Operation, depends: set[ir.Value]) -> tuple[ir.Value, ...]:
     """What the chain reads of an iteration, in order; not what is the same for all rows."""
     block = loop.regions[0].blocks[0]
     read: list[ir.Value] = []

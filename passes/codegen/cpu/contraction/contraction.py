@@ -130,8 +130,3 @@ class Contraction:
         while len(found) > 1:
             found[:2] = [arith.AndIOp(found[0], found[1]).result]
         return found[0]
-
-
-def element_of(value: ir.Value) -> ir.Type:
-    kind = value.type
-    return ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind

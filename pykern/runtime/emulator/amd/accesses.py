@@ -92,9 +92,7 @@ def reading(nbytes: int) -> str:
     return "unaligned_vector" if nbytes > 4 else "unaligned_read"
 
 
-def load_lane(
-    t: Values, access: Access, space: str, address: str, lane: str, number: int = 0, kind: str = ""
-) -> None:
+def load_lane(t: Values, access: Access, space: str, address: str, lane: str, kind: str = "") -> None:
     """One lane's access, and its registers; `kind` where it is not `reading`."""
     begins = parts_of(access.nbytes)
     whole = ""
@@ -103,17 +101,17 @@ def load_lane(
     for at, size in begins:
         pointer = whole or checked(t, space, "unaligned_read", t.value(f"add i64 {address}, {at}"), size)
         if size < 4:
-            _set_short(t, access, t.load(f"i{8 * size}", pointer), lane, number)
+            _set_short(t, access, t.load(f"i{8 * size}", pointer), lane)
             continue
         for word in range(size // 4):
             value = t.load("i32", t.offset(pointer, 4 * word))
-            t.store("i32", value, t.lane_place(number, lane, at // 4 + word, "result"))
+            t.store("i32", value, t.lane_place(0, lane, at // 4 + word, "result"))
 
 
-def _set_short(t: Values, access: Access, value: str, lane: str, number: int) -> None:
+def _set_short(t: Values, access: Access, value: str, lane: str) -> None:
     bits = 8 * access.nbytes
-    place = t.lane_place(number, lane, kind="result")
-    half = {"l": "l", "h": "h"}.get(t.operand(number).half, access.half)
+    place = t.lane_place(0, lane, kind="result")
+    half = {"l": "l", "h": "h"}.get(t.operand(0).half, access.half)
     if half:
         t.store("i16", t.resized(value, bits, 16, access.signed), t.offset(place, 2 if half == "h" else 0))
     else:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from pykern.runtime.emulator.amd.assembly import Instruction, UnknownAssembly
 from pykern.runtime.emulator.amd.operands import Operand, operand
-from pykern.runtime.emulator.amd.state import EXISTING, SCALARS, WORD
+from pykern.runtime.emulator.amd.state import SCALARS, WORD
 from pykern.runtime.emulator.emit import Emitter
 
 RECORD = 64
@@ -165,9 +165,6 @@ class Body(Emitter):
     def exec(self) -> str:
         """Lanes that are active, a bit each."""
         return self.scalar("exec", self.mask_kind)
-
-    def existing(self) -> str:
-        return self.load(self.mask_kind, self.offset("%wave", WORD * EXISTING))
 
     def bits_of_lanes(self, lanes: str) -> str:
         """A truth value of each lane as bits."""
