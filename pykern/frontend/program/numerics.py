@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pykern.data.promotion import promote, unary_math
 from pykern.frontend import mathematics
 from pykern.frontend.program import arguments, elementwise
 from pykern.frontend.program.composition import Composer, is_given, number, numbers
@@ -88,7 +89,6 @@ def _trapezoid(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords
     given = arguments.bind(t, node, "trapezoid", "y x= dx= axis=", args, keywords)
     made = Composer(t, node)
     y = made.array(given["y"])
-    y = y if y.dtype.is_float else made.array(made.cast(y, f64))
     axis = arguments.axis(t, node, given["axis"] if is_given(given["axis"]) else number(-1), len(y.shape))
     n = y.shape[axis]
     refuse(t, node, (n,), "`trapezoid` goes along")
@@ -169,6 +169,8 @@ def _logaddexp(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords
     given = arguments.bind(t, node, "logaddexp", "a b", args, keywords)
     made = Composer(t, node)
     a, b = (v if isinstance(v, Scalar) else made.array(v) for v in given.values())
+    kind = unary_math(promote(a.dtype, b.dtype))
+    a, b = made.cast(a, kind), made.cast(b, kind)
     distance = made.call("abs", made.op("-", a, b))
     found = made.op(
         "+", made.call("maximum", a, b), made.call("log1p", made.call("exp", made.call("negative", distance)))
