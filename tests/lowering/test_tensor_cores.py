@@ -37,7 +37,7 @@ def test_sums_stay_in_registers(chip, size, instructions, dtype):
     assert code.registers <= 200
 
 
-@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("chip", ["sm_80", "sm_120a"])
 @pytest.mark.parametrize(("size", "counts"), [(320, (4, 4, 2)), (512, (16, 8, 4)), (1024, (64, 16, 8))])
 def test_what_lies_in_chunks_is_copied_ahead(chip, size, counts):
     """In a step: products, loads of four matrices, copies of 16 bytes. No element goes through a register."""
