@@ -13,7 +13,16 @@ from mlir import ir
 
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
-from pykern.lowering.source.expressions import COMPARISON, PRODUCT, SUM, Expression, binary, call, prefix
+from pykern.lowering.source.expressions import (
+    ATOM,
+    COMPARISON,
+    PRODUCT,
+    SUM,
+    Expression,
+    binary,
+    call,
+    prefix,
+)
 from pykern.lowering.source.wgsl_functions import add_function
 from pykern.passes.analysis.integer_ranges import width
 
@@ -81,7 +90,11 @@ class Pairs:
 
     def _low(self, value: Expression, kind: ir.Type) -> Expression:
         """The last 32 bits of a number, with their sign."""
-        return value if width(kind) < 64 else call("bitcast<i32>", Expression(f"{value.text}.x").over(value))
+        return (
+            value
+            if width(kind) < 64
+            else call("bitcast<i32>", Expression(f"{value.within(ATOM)}.x").over(value))
+        )
 
     def _lows(self, op: ir.Operation, x: Operands) -> Operands:
         return [self._low(each, self.kind_of(value)) for each, value in zip(x, op.operands, strict=True)]
@@ -153,7 +166,7 @@ class Pairs:
         if width(wanted) == 64:
             return self.of(value, given)
         if width(wanted) == 1:
-            return Expression(f"({value.text}.x & 1u) != 0u", COMPARISON).over(value)
+            return Expression(f"({value.within(ATOM)}.x & 1u) != 0u", COMPARISON).over(value)
         low = self._low(value, given)
         if width(wanted) == 32:
             return low

@@ -14,6 +14,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, scf
 
+from pykern.dialect.index_space import GroupSizeOp, NdrangeOp, NumGroupsOp, SubgroupSizeOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import is_speculatable
@@ -25,7 +26,7 @@ from pykern.passes.remarks import remark
 
 _UPWARDS, _DOWNWARDS = ("slt", "sle"), ("sgt", "sge")
 """Predicates of the conditions of loops that count."""
-_SIZES = ("kern.ndrange", "kern.group_size", "kern.num_groups", "kern.subgroup_size")
+_SIZES = tuple(op.OPERATION_NAME for op in (NdrangeOp, GroupSizeOp, NumGroupsOp, SubgroupSizeOp))
 
 
 @dataclass(frozen=True)

@@ -68,14 +68,14 @@ def test_instructions_beside_cuda(tmp_path):
 
 @pytest.mark.slow
 def test_instructions_of_tensor_cores(tmp_path):
-    """A product's main loop on Hopper: many times the multiply-adds of the chip before, with no spills."""
+    """A product's main loop on Hopper: twice the multiply-adds of an instruction before, no spills."""
     if ptxas() is None or disassembler() is None:
         pytest.skip("ptxas or nvdisasm: not installed (the extra cuda)")
     program = ROOT / "benchmarks" / "gpu_code.py"
     given = "--tensor-cores", "--only", "product", "--chip"
     rows = [run(sys.executable, program, *given, chip, cwd=tmp_path) for chip in ("sm_80", "sm_90a")]
     (before, *_), (now, *rest) = (map(int, row.split("product")[1].split()) for row in rows)
-    assert now > 3 * before
+    assert now > 2 * before
     assert rest[-1] == 0
 
 

@@ -16,6 +16,8 @@ from pykern.passes.analysis.cost_model.devices import MATRIX_TILES, MATRIX_WAVES
 
 CHUNK_WORDS, CHUNK_BYTES = LANES // 8, LANES // 2
 """Words and bytes of a chunk. Eight chunks take all banks."""
+HALVES = CHUNK_BYTES // CHUNK_WORDS // 2
+"""Elements of 16 bits in a word."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class PanelLayout:
     """Whether terms are side by side; else the lines are."""
     words_of_terms: int = MATRIX_WORDS
     """Words of a line."""
-    packed: int = 2
+    packed: int = HALVES
     """Elements in a word."""
 
     @property
