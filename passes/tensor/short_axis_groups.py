@@ -69,12 +69,14 @@ def position_of(one: ir.AffineMap, loop: int) -> int | None:
 
 def _is_outer(op: ir.Operation) -> bool:
     """Whether it is elementwise, its last axis short, and its result much larger than what it is made of."""
+    if len(op.results) != 1 or not isinstance(kind := op.results[0].type, ir.RankedTensorType):
+        return False
+    shape = kind.shape
+    if len(shape) < 2 or 0 in shape or not 2 <= shape[-1] <= SPLIT_AXIS:  # first: few arrays are so
+        return False
     if not is_elementwise(op) or not _is_static(op):
         return False
     view = Structured(op)
-    shape = ir.RankedTensorType(op.results[0].type).shape
-    if len(shape) < 2 or 0 in shape or not 2 <= shape[-1] <= SPLIT_AXIS:
-        return False
     if view.maps[-1] != ir.AffineMap.get_identity(len(shape)) or not _selects(view):
         return False
     if not any(position_of(one, len(shape) - 1) is not None for one in view.maps[:-1]):
