@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from pykern.data.operator_functions import BINARY, UFUNC_METHODS, UNARY
 from pykern.errors import KernelError, KernelTypeError
 from pykern.runtime import reference as _reference
 from pykern.runtime.reference_elementwise import on_arrays as _on_arrays
@@ -450,23 +451,13 @@ _NUMPY |= {
         "count_nonzero", "ptp", "average", "nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nan_to_num",
         "isclose", "allclose", "array_equal", "einsum", "tensordot", "inner", "vdot", "kron", "cross",
         "linspace", "gradient", "trapezoid", "searchsorted", "interp", "logaddexp", "fmax", "fmin", "heaviside", "sinc",
-        "round", "add", "subtract", "multiply", "divide", "floor_divide", "mod", "negative", "positive", "reciprocal",
-        "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift", "logical_and", "logical_or",
-        "logical_xor", "logical_not", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
+        "round", *BINARY, *UNARY,
     )
 }  # fmt: skip
 _NUMPY |= {
     "tile": "numpy.tile", "array": "numpy.array", "asarray": "numpy.array", "identity": "eye", "around": "round",
     "linalg.norm": "norm", "row_stack": "vstack", "trapz": "trapezoid", "float_power": "pow",
-    **{f"{n}.accumulate": f"{n}.accumulate" for n in ("add", "multiply", "maximum", "minimum")},
-    **{f"{n}.reduce": f"{n}.reduce" for n in ("add", "multiply", "maximum", "minimum", "logical_and", "logical_or")},
-    **{f"{n}.at": f"{n}.at" for n in ("add", "subtract", "multiply", "divide", "maximum", "minimum")},
-    **{
-        f"{n}.outer": f"{n}.outer" for n in (
-            "add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "equal", "not_equal", "less",
-            "less_equal", "greater", "greater_equal", "floor_divide", "mod",
-        )
-    },
+    **{path: path for method, names in UFUNC_METHODS.items() for path in (f"{n}.{method}" for n in names)},
 }  # fmt: skip
 _tables: dict[str, dict[Any, str]] = {}
 

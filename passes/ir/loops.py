@@ -17,6 +17,16 @@ def leave_alone(loop: ir.Operation) -> None:
     loop.attributes["llvm.loop_annotation"] = ir.Attribute.parse(_ALONE)
 
 
+def is_in_loop(op: ir.Operation) -> bool:
+    """Whether an op stands in an scf.for or scf.while."""
+    parent = op.parent
+    while parent is not None:
+        if parent.operation.name in ("scf.for", "scf.while"):
+            return True
+        parent = parent.operation.parent
+    return False
+
+
 def unroll(loop: ir.Operation, count: int) -> None:
     """Tell LLVM to write so many iterations of a loop one after the other."""
     loop.attributes["llvm.loop_annotation"] = ir.Attribute.parse(

@@ -10,6 +10,7 @@ from mlir.dialects import tensor
 
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import clone_block
+from pykern.passes.ir.loops import is_in_loop
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import loop_count
 from pykern.passes.ir.values import made_by, parent_of
@@ -36,24 +37,15 @@ class ScalariseElements(Pass):
                 if (
                     loop_count(generic) == 0
                     and outputs_of(generic) == len(generic.results)
-                    and _is_in_loop(generic)
+                    and is_in_loop(generic)
                 ):
                     _compute(generic)
             for insert in named(function, "tensor.insert_slice"):
-                if _is_in_loop(insert):
+                if is_in_loop(insert):
                     _insert(insert)
             for extract in named(function, "tensor.extract"):
-                if _is_in_loop(extract):
+                if is_in_loop(extract):
                     _extract(extract)
-
-
-def _is_in_loop(op: ir.Operation) -> bool:
-    around = parent_of(op)
-    while around.name != "func.func":
-        if around.name in ("scf.for", "scf.while"):
-            return True
-        around = parent_of(around)
-    return False
 
 
 def _compute(generic: ir.Operation) -> None:

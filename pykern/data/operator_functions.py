@@ -1,4 +1,4 @@
-"""NumPy's functions that Python writes as operators between two values."""
+"""NumPy's functions that Python writes as operators, and which methods of ufuncs programs take."""
 
 from __future__ import annotations
 
@@ -11,3 +11,14 @@ COMPARISONS = {
 }  # fmt: skip
 LOGICAL = {"logical_and": "&", "logical_or": "|", "logical_xor": "^"}
 """Of truths: each operand is compared with zero first."""
+BINARY = (*ARITHMETIC, *COMPARISONS, *LOGICAL)
+UNARY = ("negative", "positive", "invert", "logical_not", "reciprocal")
+UFUNC_METHODS = {
+    "reduce": ("add", "multiply", "maximum", "minimum", "logical_and", "logical_or"),
+    "accumulate": ("add", "multiply", "maximum", "minimum"),
+    "outer": (
+        "add", "subtract", "multiply", "divide", "floor_divide", "mod", "power", "maximum", "minimum", *COMPARISONS,
+    ),
+    "at": ("add", "subtract", "multiply", "divide", "maximum", "minimum"),
+}  # fmt: skip
+"""The ufuncs of which programs take a method, as ``np.add.reduce``."""

@@ -16,6 +16,7 @@ from pykern.errors import PassError
 from pykern.passes.autodiff.tensor.trips import Trips
 from pykern.passes.ir.clone import clone_block
 from pykern.passes.ir.lengths import as_value, divided, least, plus, times
+from pykern.passes.ir.loops import is_in_loop
 from pykern.passes.kernels import body, find
 
 
@@ -25,7 +26,7 @@ def split_loops(function: func.FuncOp, checkpoint: str) -> None:
     # inner loops come first: splitting a loop copies its body
     for op in find(function.operation, lambda op: op.name == "scf.for"):
         asked = kern.CHECKPOINT in op.attributes
-        text = op.attributes[kern.CHECKPOINT].value if asked else "all" if _is_inner(op) else checkpoint
+        text = op.attributes[kern.CHECKPOINT].value if asked else "all" if is_in_loop(op) else checkpoint
         kind, number = parse(text)
         if kind == "every" and number > 1:
             _split(op, number)
@@ -33,16 +34,6 @@ def split_loops(function: func.FuncOp, checkpoint: str) -> None:
             op.attributes[kern.CHECKPOINT] = ir.StringAttr.get(text)
         elif asked:
             del op.attributes[kern.CHECKPOINT]
-
-
-def _is_inner(op: ir.Operation) -> bool:
-    """Whether the loop stands in another."""
-    parent = op.parent
-    while parent is not None:
-        if parent.operation.name in ("scf.for", "scf.while"):
-            return True
-        parent = parent.operation.parent
-    return False
 
 
 def parse(text: str) -> tuple[str, int]:

@@ -47,19 +47,9 @@ METHODS = {
 _COUNTS = ("popcount", "clz")
 
 
-def _tables() -> tuple[dict[str, Callable], ...]:
-    """Handlers by the names of functions."""
-    return (
-        shaping.HANDLERS, new_arrays.HANDLERS, tiles.HANDLERS, operators.HANDLERS, rearranging.HANDLERS,
-        stacking.HANDLERS, diagonals.HANDLERS,
-        summaries.HANDLERS, einsum.HANDLERS, numerics.HANDLERS, ufunc_methods.HANDLERS,
-        each_writes.HANDLERS, _HANDLERS,
-    )  # fmt: skip
-
-
 def known_names() -> list[str]:
     """The functions that array programs know."""
-    tables = (reductions.NAMES, scans.NAMES, contractions.NAMES, *_tables(), mathematics.NAMES)
+    tables = (reductions.NAMES, scans.NAMES, contractions.NAMES, HANDLERS, mathematics.NAMES)
     of_numpy = {"norm", "size", "shape", "ndim", *operators.HANDLERS}  # by its own names alone
     names = {name for table in tables for name in table if "." not in name and name not in of_numpy}
     return sorted(names | {"range", "min", "max"})
@@ -101,9 +91,8 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
         return gradients.make(t, node, name, args, keywords)
     if name in derivative_calls.HANDLERS:
         return derivative_calls.HANDLERS[name](t, node, args, keywords)
-    for table in _tables():
-        if name in table:
-            return table[name](t, node, args, keywords)
+    if name in HANDLERS:
+        return HANDLERS[name](t, node, args, keywords)
     if name in mathematics.NAMES:
         return _mathematics(t, node, name, args, keywords)
     if name in language_ops.CASTS:
@@ -321,7 +310,10 @@ def _is_instance(t: ProgramTranslator, node: ast.Call, args: list[Value], keywor
     return Scalar(bool_, const=structures.kind(given["x"]) == kind.name)
 
 
-_HANDLERS: dict[str, Callable] = {
+HANDLERS: dict[str, Callable] = {
+    **shaping.HANDLERS, **new_arrays.HANDLERS, **tiles.HANDLERS, **operators.HANDLERS, **rearranging.HANDLERS,
+    **stacking.HANDLERS, **diagonals.HANDLERS, **summaries.HANDLERS, **einsum.HANDLERS, **numerics.HANDLERS,
+    **ufunc_methods.HANDLERS, **each_writes.HANDLERS,
     "cast": _cast, "where": _where, "stop_gradient": _stop_gradient, "len": _length, "enumerate": _enumerate,
     "zip": _zip, "unroll": _unroll, "static": _static, "isinstance": _is_instance,
     **{name: _random(name) for name in philox.NAMES},

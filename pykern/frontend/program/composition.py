@@ -46,6 +46,10 @@ class Composer:
             return shaping.stacked(self.t, self.node, TupleValue(tuple(self.array(v) for v in value.items)))
         return arguments.array(self.t, self.node, value)
 
+    def operand(self, value: Value) -> Cell | Scalar:
+        """A number as it is; else an array, as `array` makes it."""
+        return value if isinstance(value, Scalar) else self.array(value)
+
     def reshaped(self, x: Cell, *lengths: int) -> Cell:
         return shaping.reshaped(self.t, self.node, x, lengths)
 

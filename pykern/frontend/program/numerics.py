@@ -117,7 +117,7 @@ def _searchsorted(t: ProgramTranslator, node: ast.Call, args: list[Value], keywo
     side = given["side"].value if isinstance(given["side"], Text) else "left"
     if side not in ("left", "right"):
         raise t.type_error(node, f"{side!r} is no side", "write side='left' or side='right'")
-    return _place(made, a, v if isinstance(v, Scalar) else made.array(v), "<" if side == "left" else "<=")
+    return _place(made, a, made.operand(v), "<" if side == "left" else "<=")
 
 
 def _place(made: Composer, a: Cell, v: Cell | Scalar, symbol: str) -> Value:
@@ -140,7 +140,7 @@ def _interp(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: d
     """Linear interpolation between the points (`xp`, `fp`), whose `xp` rise; beyond them the values at the ends."""
     given = arguments.bind(t, node, "interp", "x xp fp left= right=", args, keywords)
     made = Composer(t, node)
-    x = given["x"] if isinstance(given["x"], Scalar) else made.array(given["x"])
+    x = made.operand(given["x"])
     xp, fp = (made.array(made.cast(made.array(given[n]), f64)) for n in ("xp", "fp"))
     if len(xp.shape) != 1 or xp.shape != fp.shape or not xp.size:
         raise t.type_error(node, f"`interp` takes vectors of as many points: {xp.description}, {fp.description}",
@@ -168,7 +168,7 @@ def _logaddexp(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords
     """``log(exp(a) + exp(b))``, without overflow."""
     given = arguments.bind(t, node, "logaddexp", "a b", args, keywords)
     made = Composer(t, node)
-    a, b = (v if isinstance(v, Scalar) else made.array(v) for v in given.values())
+    a, b = map(made.operand, given.values())
     kind = unary_math(promote(a.dtype, b.dtype))
     a, b = made.cast(a, kind), made.cast(b, kind)
     distance = made.call("abs", made.op("-", a, b))
@@ -184,7 +184,7 @@ def _float_extremum(name: str, symbol: str) -> Callable:
     def apply(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
         given = arguments.bind(t, node, name, "a b", args, keywords)
         made = Composer(t, node)
-        a, b = (v if isinstance(v, Scalar) else made.array(v) for v in given.values())
+        a, b = map(made.operand, given.values())
         first = made.op("|", made.op(symbol, a, b), made.op("!=", b, b))
         return made.call("where", first, a, b)
 
@@ -194,7 +194,7 @@ def _float_extremum(name: str, symbol: str) -> Callable:
 def _heaviside(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     given = arguments.bind(t, node, "heaviside", "x h", args, keywords)
     made = Composer(t, node)
-    x = given["x"] if isinstance(given["x"], Scalar) else made.array(given["x"])
+    x = made.operand(given["x"])
     above = made.call("where", made.op(">", x, number(0)), number(1.0), x)  # NaN stays
     below = made.call("where", made.op("<", x, number(0)), number(0.0), above)
     return made.call("where", made.op("==", x, number(0)), given["h"], below)
@@ -214,7 +214,7 @@ def _rounded(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: 
     """To a number of decimals, as NumPy does: scaled, rounded to even, and scaled back."""
     given = arguments.bind(t, node, "round", "x decimals=", args, keywords)
     made = Composer(t, node)
-    x = given["x"] if isinstance(given["x"], Scalar) else made.array(given["x"])
+    x = made.operand(given["x"])
     places = arguments.integer(t, node, given["decimals"], "`decimals`") if is_given(given["decimals"]) else 0
     if places == 0 or (x.dtype.is_integer and places > 0):
         return elementwise.apply(t, node, [x], lambda e: _nearest(e[0]))

@@ -26,7 +26,7 @@ def _operator(name: str) -> Callable:
     def apply(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
         given = arguments.bind(t, node, name, "a b", args, keywords)
         made = Composer(t, node)
-        a, b = (made.array(v) if not isinstance(v, Scalar) else v for v in given.values())
+        a, b = map(made.operand, given.values())
         return made.op(_SYMBOLS[name], a, b)
 
     return apply
@@ -44,7 +44,7 @@ def _logical(name: str) -> Callable:
 
 def truth(made: Composer, value: Value) -> Value:
     """Whether each element is other than zero."""
-    x = value if isinstance(value, Scalar) else made.array(value)
+    x = made.operand(value)
     return x if x.dtype == bool_ else made.op("!=", x, number(0))
 
 
@@ -66,8 +66,7 @@ def _logical_not(t: ProgramTranslator, node: ast.Call, args: list[Value], keywor
 
 def _reciprocal(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     made = Composer(t, node)
-    x = arguments.bind(t, node, "reciprocal", "x", args, keywords)["x"]
-    x = x if isinstance(x, Scalar) else made.array(x)
+    x = made.operand(arguments.bind(t, node, "reciprocal", "x", args, keywords)["x"])
     return made.op("/" if x.dtype.is_float else "//", number(1), x)
 
 

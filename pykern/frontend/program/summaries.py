@@ -112,7 +112,7 @@ def _isclose(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: 
     """``|a - b| <= atol + rtol * |b|``, and equal infinities."""
     given = arguments.bind(t, node, "isclose", "a b rtol= atol= equal_nan=", args, keywords)
     made = Composer(t, node)
-    a, b = (v if isinstance(v, Scalar) else made.array(v) for v in (given["a"], given["b"]))
+    a, b = (made.operand(given[n]) for n in ("a", "b"))
     rtol, atol = (given[n] if is_given(given[n]) else number(v) for n, v in (("rtol", 1e-5), ("atol", 1e-8)))
     difference = made.call("abs", made.op("-", a, b))
     allowed = made.op("+", atol, made.op("*", rtol, made.call("abs", b)))

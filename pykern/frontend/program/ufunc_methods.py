@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pykern.data.operator_functions import UFUNC_METHODS
 from pykern.frontend.program import arguments, each_writes
 from pykern.frontend.program.composition import Composer, is_given, number
 from pykern.frontend.values import NoneValue, Value
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 _REDUCTIONS = {
     "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any",
 }  # fmt: skip
-_OUTER = ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "equal", "not_equal", "less",
-          "less_equal", "greater", "greater_equal", "floor_divide", "mod")  # fmt: skip
 
 
 def _reduce(name: str) -> Callable:
@@ -59,8 +58,7 @@ def _at(name: str) -> Callable:
     return apply
 
 
+_METHODS = {"reduce": _reduce, "outer": _outer, "at": _at}
 HANDLERS: dict[str, Callable] = {
-    **{f"{name}.reduce": _reduce(name) for name in _REDUCTIONS},
-    **{f"{name}.outer": _outer(name) for name in _OUTER},
-    **{f"{name}.at": _at(name) for name in each_writes.UPDATES},
+    f"{name}.{method}": make(name) for method, make in _METHODS.items() for name in UFUNC_METHODS[method]
 }
