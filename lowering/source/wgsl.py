@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
+from pykern.data.locations import SourceSpan
 from pykern.lowering.source.expressions import ATOM, UNARY, Expression, binary, call
 from pykern.lowering.source.language import Head, Language, Memory, Word
 from pykern.lowering.source.options import SourceOptions
@@ -80,6 +81,8 @@ class Wgsl(Language):
     words: bool = False
     """Whether pykern launches the text: two arguments may then be parts of one buffer, which WebGPU refuses where only
     one of them is written."""
+    halves: bool = False
+    """Whether the text has a float of 16 bits: a type, or the digits of one."""
 
     @classmethod
     def of(cls, options: SourceOptions) -> Wgsl:
@@ -91,6 +94,11 @@ class Wgsl(Language):
 
     def argument(self, told: Memory | Word) -> str:
         return told.name if isinstance(told, Memory) or self.words else f"words.{told.name}"
+
+    def type(self, kind: ir.Type, span: SourceSpan | None = None) -> str:
+        name = super().type(kind, span)
+        self.halves |= name == "f16"
+        return name
 
     def unsigned(self, kind: ir.Type) -> str:
         return "u32"
@@ -162,13 +170,13 @@ class Wgsl(Language):
         return name
 
     def suffix(self, kind: ir.Type) -> str:
-        return {"f16": "h", "f32": "f"}[str(kind)]
+        return {"f16": "h", "f32": "f"}[self.type(kind)]
 
     def special(self, number: float, kind: ir.Type) -> Expression:
         name = self.helper("from_bits", kind)
         bits = 0x7FC00000 if math.isnan(number) else struct.unpack("I", struct.pack("f", number))[0]
         found = Expression(f"{name}({bits:#x}u)")
-        return call("f16", found) if str(kind) == "f16" else found
+        return call(self.type(kind), found) if str(kind) == "f16" else found
 
     def _float(self, number: float, kind: ir.Type) -> Expression:
         if self.types.get(str(kind)) == PAIR:
@@ -296,7 +304,7 @@ class Wgsl(Language):
         return lines
 
     def top(self, lines: Sequence[str]) -> list[str]:
-        return [*(["enable f16;", ""] if any("f16" in line for line in lines) else []), *self.helper_lines()]
+        return [*(["enable f16;", ""] if self.halves else []), *self.helper_lines()]
 
 
 def _is_joined(op: ir.Operation) -> bool:

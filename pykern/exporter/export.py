@@ -88,6 +88,8 @@ def export(
     chosen = form_of(form)
     name = _target(chosen, form, target, comments)
     if isinstance(kernel, ProgramBase):
+        if form == "ptx":  # also where the assembler of PTX is there
+            name = str(replace(parse(name), options=(*parse(name).options, "ptx")))
         lowered = (
             lowered_program_object(kernel, args, name, keywords)
             if form == "object"

@@ -49,7 +49,7 @@ def manifest(lowered: Lowered, form: str) -> dict[str, Any]:
         "target": artifact.target,
         "entry": artifact.entry,
         "arguments": arguments,
-        "numbers": _numbers(artifact.target),
+        "numbers": numbers_of(artifact.target),
         "workgroup": list(artifact.workgroup),
         "ndrange": None if source.launch.ndrange is None else list(source.launch.ndrange),
         "grid": "groups of each dimension: its count divided by the workgroup's, rounded up; the last dimension is x",
@@ -79,7 +79,8 @@ def _of_launch(source: KernelSource) -> int:
     return rank * (1 if source.launch.plain else 3) + min(rank, 3)
 
 
-def _numbers(target: str) -> str:
+def numbers_of(target: str) -> str:
+    """How code of a target takes its numbers."""
     if (made_for := parse(target)).family == "spirv" and flavour(made_for).vulkan:
         return "64-bit words in one storage buffer, the last binding: the bits of a number in the low bits of its word"
     return "64-bit words: the bits of a number in the low bits of its word"

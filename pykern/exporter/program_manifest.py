@@ -13,11 +13,14 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pykern.data.artifact import PlanKernel
+from pykern.data.abi import grid_axes
+from pykern.data.artifact import DeviceCode, PlanKernel
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import ArraySpec, leaves
 from pykern.data.target import parse
+from pykern.data.tensor_form import MAP
 from pykern.errors import LaunchError
+from pykern.exporter.manifest import numbers_of
 from pykern.lowering.source.options import OFFSETS
 from pykern.types import BY_NAME
 
@@ -41,6 +44,8 @@ class ProgramManifest:
     kernel: str
     offsets: bool
     """Whether kernels take whole buffers, and numbers that say where an array begins."""
+    binary: bool
+    """Whether kernels are binaries, which take all arguments in their order, and numbers as words of 64 bits."""
     kernels: tuple[PlanKernel, ...]
     registers: dict[int, Any] = field(default_factory=dict)
     buffers: list[dict[str, Any]] = field(default_factory=list)
@@ -124,26 +129,36 @@ class ProgramManifest:
         kernel = self.kernels[number]
         group = (*reversed(kernel.workgroup), 1, 1)[:3]
         groups = [-(-n // g) for n, g in zip((*reversed(counts), 1, 1)[:3], group, strict=True)]
-        given = [*self._given(arguments), *slots]
-        passed = [
-            {"name": name, **(value if isinstance(value, dict) else {"value": value})}
-            for name, value in zip(kernel.device.names, given, strict=False)
-            if name
-        ]
-        self.steps.append(
-            {"launch": kernel.symbol, "groups": groups, "workgroup": list(group), "arguments": passed}
-        )
+        axes = grid_axes(len(counts)) if self.binary else 0
+        given = [*self._given(arguments), *((name, "i64", n) for name, n in _of_launch(slots, axes))]
+        told: dict[str, Any] = {"launch": kernel.symbol, "groups": groups, "workgroup": list(group)}
+        if self.binary:
+            told["arguments"] = [_argument(each) for each in given]
+            told["shared_bytes"] = kernel.device.launch_shared
+        else:
+            told["arguments"] = [
+                {"name": name, **(value if isinstance(value, dict) else {"value": value})}
+                for name, (_, _, value) in zip(kernel.device.names, given, strict=False)
+                if name
+            ]
+        self.steps.append(told)
 
-    def _given(self, arguments: list[list[Any]]) -> list[Any]:
-        """What a kernel is given, in the order of its arguments before those that it does not need were left out."""
-        found: list[Any] = []
+    def _given(self, arguments: list[list[Any]]) -> list[tuple[str, str, Any]]:
+        """What a kernel is given, in the order of its arguments before those that it does not need were left out: what
+        it is, its type, and its value."""
+        found: list[tuple[str, str, Any]] = []
         for kind, register, *more in arguments:
             value = self.registers[register]
             if kind != "array":
-                found.append(value)
+                found.append(("number", "i64" if kind == "index" else kind, value))
                 continue
-            found.append({"buffer": value.buffer} if self.offsets else _at(value, value.itemsize))
-            found += [value.offset] * self.offsets + [*value.lengths] + (more[0] if more else [])
+            found.append(
+                ("memory", "", {"buffer": value.buffer} if self.offsets else _at(value, value.itemsize))
+            )
+            if self.offsets:
+                found.append(("offset", "i64", value.offset))
+            found += [(f"length{n}", "i64", length) for n, length in enumerate(value.lengths)]
+            found += [(f"stride{n}", "i64", stride) for n, stride in enumerate(more[0] if more else [])]
         return found
 
     def _for(
@@ -186,11 +201,14 @@ _DOES = {
 
 def program_manifest(lowered: Any, form: str, ending: str, texts: dict[str, str]) -> dict[str, Any]:
     """The manifest. `texts` tells the end of the file's name for each kernel. Raises `LaunchError` for programs whose
-    host does more than launch and copy."""
+    host does more than launch and copy, or whose kernels need more than arguments."""
     source, artifact = lowered.source, lowered.artifact
-    layout = artifact.program
+    layout, target = artifact.program, parse(artifact.target)
     assert isinstance(source, ProgramSource) and layout is not None and layout.plan is not None
-    made = ProgramManifest(artifact.kernel, parse(artifact.target).chip in OFFSETS, layout.plan.kernels)
+    kernels, binary = layout.plan.kernels, target.family != "source"
+    _refuse_more(artifact.kernel, [kernel.device for kernel in kernels])
+    offsets = any(k.device.offsets for k in kernels) if binary else target.chip in OFFSETS
+    made = ProgramManifest(artifact.kernel, offsets, binary, kernels)
     written = {r.argument for r in layout.results if r.argument >= 0}
     arguments, names = [], []
     for parameter in source.parameters:
@@ -215,12 +233,43 @@ def program_manifest(lowered: Any, form: str, ending: str, texts: dict[str, str]
     for register, kind, value in plan["constants"]:
         made.registers[register] = float(value) if kind.startswith("f") else int(value)
     made.block(plan["steps"])
+    files: dict[str, dict[str, Any]] = {k.symbol: {"file": texts.get(k.symbol, ending)} for k in kernels}
+    if binary:
+        for kernel in kernels:
+            files[kernel.symbol]["shared_bytes"] = kernel.device.shared_bytes
     return {
-        "program": artifact.kernel, "format": form, "target": artifact.target, "arguments": arguments,
-        "results": results, "buffers": made.buffers,
-        "kernels": {k.symbol: {"file": texts.get(k.symbol, ending)} for k in layout.plan.kernels},
-        "steps": made.steps,
+        "program": artifact.kernel, "format": form, "target": artifact.target,
+        **({"numbers": numbers_of(artifact.target)} if binary else {}),
+        "arguments": arguments, "results": results, "buffers": made.buffers, "kernels": files, "steps": made.steps,
     }  # fmt: skip
+
+
+def _refuse_more(program: str, kernels: list[DeviceCode]) -> None:
+    """Raise for kernels that take what only pykern's own launches bring."""
+    if any(kernel.tape is not None for kernel in kernels):
+        raise LaunchError(
+            f"`{program}` launches a derivative that keeps values on a tape, which a launch by pykern brings",
+            hint="launch it by pykern, or write the differentiated kernel as array operations",
+        )
+    if any(kind.startswith(MAP) for kernel in kernels for kind in kernel.arguments):
+        raise LaunchError(
+            f"kernels of `{program}` take tensor maps, which a launch by pykern makes",
+            hint="leave `+aligned` out of the target",
+        )
+
+
+def _of_launch(slots: list[int], axes: int) -> list[tuple[str, int]]:
+    """The numbers of the index space, and behind them the first group of each axis."""
+    return [*(("count", n) for n in slots), *((f"first_{axis}", 0) for axis in "xyz"[:axes])]
+
+
+def _argument(given: tuple[str, str, Any]) -> dict[str, Any]:
+    """An argument of a binary."""
+    what, kind, value = given
+    if what == "memory":
+        return {"kind": "memory", **value}
+    told = value if isinstance(value, dict) else {"value": value}
+    return {"kind": "number", "is": what, "dtype": kind, **told}
 
 
 def _at(place: Place, itemsize: int) -> dict[str, Any]:

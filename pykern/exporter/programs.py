@@ -12,27 +12,18 @@ from typing import Any
 from pykern.api.lowered import Lowered
 from pykern.data.artifact import ProgramPlan
 from pykern.data.program_source import ProgramSource
-from pykern.errors import LaunchError
 from pykern.exporter.c_header import c_header
 from pykern.exporter.forms import Form
 from pykern.exporter.manifest import refuse_helpers
 from pykern.exporter.program_manifest import program_manifest
 from pykern.exporter.program_object import program_object_files
 
-FORMS = ("c", "object", "opencl-c", "cuda", "hip", "msl", "wgsl", "html")
-"""What programs are exported as."""
-
 
 def program_files(
     lowered: Lowered, name: str, form: Form, file: str
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """The files of a form; `file` is the name of an object without its end, "" where it has none yet. Raises
-    `LaunchError` for forms that programs have not, `TargetError` for a program that prints."""
-    if name not in FORMS:
-        raise LaunchError(
-            f"`{lowered.artifact.kernel}` is an array program, and programs are not exported as {name}",
-            hint=f"there are {', '.join(FORMS)}; a kernel is exported as {name}",
-        )
+    `LaunchError` for programs whose host does more than a manifest says, `TargetError` for a program that prints."""
     refuse_helpers(lowered)
     source, layout = lowered.source, lowered.artifact.program
     assert isinstance(source, ProgramSource) and layout is not None
@@ -49,7 +40,8 @@ def program_files(
 
 
 def _texts(binary: bytes, plan: ProgramPlan | None, ending: str) -> dict[str, tuple[str, bytes]]:
-    """The text that each kernel stands in, and the end of its file's name: all in one, but in WGSL each in its own."""
+    """The text or binary that each kernel stands in, and the end of its file's name: texts in one file, but those in
+    WGSL and binaries each in its own."""
     assert plan is not None
     found: dict[str, tuple[str, bytes]] = {}
     for kernel in plan.kernels:

@@ -16,7 +16,11 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.data.artifact import Artifact, DeviceCode
+from pykern.exporter.forms import FORMS
 from pykern.pytest_plugin import need_device
+from pykern.runtime import registry
+from pykern.runtime.driver import Memory
 from pykern.runtime.metal_emulator.compile import compiled
 from tests.exporter.program_cases import CASES, layer, layer_gradient
 from tests.lowering.source_runs import C_NUMBERS, C_TYPES, c_compiler, compiled_c, opencl_queue
@@ -394,8 +398,107 @@ def test_programs_in_other_languages_have_a_manifest(form: str, ending: str, tmp
         assert all(re.search(rf"\b{name}\b", text) for name in named), named
 
 
-def test_forms_that_programs_have_not() -> None:
-    with pytest.raises(
-        pk.LaunchError, match="`layer` is an array program, and programs are not exported as ptx"
-    ):
-        pk.export(layer, pk.spec((8, 6), F), pk.spec((6, 5), F), form="ptx")
+def by_driver(made: pk.Exported, device: str, given: list[Any]) -> list[np.ndarray]:
+    """Run a program's binaries as a host does that knows the manifest alone, by the driver of a device."""
+    opened, told = registry.opened(device), made.manifest
+    driver, stream = opened.driver, opened.driver.stream("normal")
+    ending = next(end for end in made.files if end.endswith("json")).removesuffix(".json")
+    buffers: dict[str, Memory] = {}
+    numbers: dict[str, Any] = {}
+    for argument, value in zip(told["arguments"], given, strict=True):
+        if argument["kind"] == "memory":
+            buffers[argument["name"]] = driver.allocate(value.nbytes)
+            driver.copy_in(stream, buffers[argument["name"]], 0, value.reshape(-1).view(np.uint8))
+        else:
+            numbers[argument["name"]] = value
+    for each in (*told["buffers"], *(r for r in told["results"] if r["name"] not in buffers)):
+        buffers[each["name"]] = driver.allocate(max(4, each["bytes"]))
+        if "base64" in each:
+            contents = np.frombuffer(base64.b64decode(each["base64"]), np.uint8)
+            driver.copy_in(stream, buffers[each["name"]], 0, contents)
+    loaded = {}
+    for step in told["steps"]:
+        if "copy" in step:
+            one, other = step["from"], step["to"]
+            to, source = buffers[other["buffer"]], buffers[one["buffer"]]
+            driver.copy(stream, to, other["byte"], source, one["byte"], step["copy"])
+            continue
+        kernel, name = told["kernels"][step["launch"]], step["launch"]
+        passed = [word_of(each, buffers, numbers) for each in step["arguments"]]
+        if name not in loaded:
+            kinds = tuple("memory" if isinstance(each, Memory) else "slot" for each in passed)
+            offsets = any(each.get("is") == "offset" for each in step["arguments"])
+            code = DeviceCode({"ptx": "ptx", "spv": "spirv", "hsaco": "assembly"}[ending], kinds, offsets)
+            artifact = Artifact(
+                key="", kernel=told["program"], target=told["target"], entry=name,
+                binary=made.files[kernel["file"]], workgroup=tuple(reversed(step["workgroup"])),
+                shared_bytes=kernel["shared_bytes"], device=code,
+            )  # fmt: skip
+            loaded[name] = driver.load(artifact)
+        groups, size = tuple(step["groups"]), tuple(step["workgroup"])
+        driver.launch(stream, loaded[name], passed, groups, size, step["shared_bytes"])
+    found = []
+    for each in told["results"]:
+        array = np.empty(each["shape"], each["dtype"].replace("f", "float").replace("i", "int"))
+        driver.copy_out(stream, array.reshape(-1).view(np.uint8), buffers[each["name"]], 0)
+        found.append(array)
+    driver.synchronize(stream)
+    return found
+
+
+def word_of(told: dict[str, Any], buffers: dict[str, Memory], numbers: dict[str, Any]) -> Memory | int:
+    """An argument of a launch: a place in a buffer, or the bits of a number."""
+    if told["kind"] == "memory":
+        memory, at = buffers[told["buffer"]], told.get("byte", 0)
+        return Memory(memory.handle, memory.nbytes - at, memory.address + at) if at else memory
+    value = numbers[told["argument"]] if "argument" in told else told["value"]
+    if not told["dtype"].startswith("f"):
+        return int(value)
+    return int.from_bytes(np.array(value, told["dtype"].replace("f", "float")).tobytes(), "little")
+
+
+BINARIES = {
+    "ptx": ("nvvm:sm_80", "cuda:emulated"),
+    "opencl": ("spirv:opencl1.2", "opencl:0"),
+    "vulkan": ("spirv:vulkan1.1", "vulkan:0"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        pytest.param(name, kind, marks=[pytest.mark.slow] * (name not in QUICK or kind != "opencl"))
+        for name in CASES
+        for kind in BINARIES
+    ],
+)
+def test_binaries_of_programs(name: str, kind: str) -> None:
+    """Each kernel is a binary of its own; the manifest says what each launch takes, in order."""
+    case, (target, device) = CASES[name], BINARIES[kind]
+    need_device(device)
+    form = "ptx" if kind == "ptx" else "spirv"
+    if case.decides:
+        with pytest.raises(pk.LaunchError, match=r"the host of `[a-z]+` has to"):
+            pk.export(case.program, *described(case), form=form, target=target)
+        return
+    made = pk.export(case.program, *described(case), form=form, target=target)
+    found = by_driver(made, device, list(case.given()))
+    for got, wanted in zip(found, case.results(), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("form", ["ptx", "hsaco", "spirv"])
+def test_binaries_are_files_beside_their_manifest(form: str, tmp_path: Path) -> None:
+    if form == "hsaco":
+        pytest.importorskip("llvmlite")
+    ending = FORMS[form].ending
+    made = pk.export(
+        layer, pk.spec((8, 6), F), pk.spec((6, 5), F), form=form, to=tmp_path / f"layer.{ending}"
+    )
+    told = json.loads((tmp_path / f"layer.{ending}.json").read_text())
+    assert told == made.manifest and "64-bit words" in told["numbers"]
+    for symbol, kernel in told["kernels"].items():
+        binary = (tmp_path / f"layer.{kernel['file']}").read_bytes()
+        assert symbol.encode() in binary
+        begins = {"ptx": b"//", "hsaco": b"\x7fELF", "spirv": b"\x03\x02\x23\x07"}[form]
+        assert binary.lstrip().startswith(begins)
