@@ -5,6 +5,7 @@ from __future__ import annotations
 from pykern.dialect.atomics import *  # noqa: F403
 from pykern.dialect.collectives import *  # noqa: F403
 from pykern.dialect.differentiation import *  # noqa: F403
+from pykern.dialect.fragments import *  # noqa: F403
 from pykern.dialect.index_space import *  # noqa: F403
 from pykern.dialect.launch import *  # noqa: F403
 from pykern.dialect.matrices import *  # noqa: F403

@@ -51,6 +51,8 @@ _OPTIONS = {
 
 def matrix_unit(target: Target) -> str:
     """The unit of a target that multiplies small matrices; empty where there is none."""
+    if target.family == "source":
+        return source.matrix_unit(target)
     families = {"nvvm": nvvm.options_of, "rocdl": rocdl.options_of}
     return families[target.family](target)[0].matrix_unit if target.family in families else ""
 

@@ -798,3 +798,27 @@ func.func @copy_to_memory_of_arrays(%count: i32, %memory: memref<512xi32>, %i: i
   "kern.copy_async"(%count, %memory, %i, %memory, %i) : (i32, memref<512xi32>, index, memref<512xi32>, index) -> ()
   return
 }
+
+// -----
+
+func.func @sums_of_fragments(%sums: memref<3xf32>, %left: memref<2xf32>) {
+  // expected-error @below {{needs a sum for each matrix of the left factor and each of the right one}}
+  "kern.multiply_fragments"(%sums, %left, %left) : (memref<3xf32>, memref<2xf32>, memref<2xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @fragments_of_other_memory(%held: memref<2xf32>, %memory: memref<64xf32>, %i: index) {
+  // expected-error @below {{takes shared memory of f32}}
+  "kern.load_fragments"(%held, %memory, %i) {apart = 8, count = 2, first = 0, row = 16} : (memref<2xf32>, memref<64xf32>, index) -> ()
+  return
+}
+
+// -----
+
+func.func @fragments_of_doubles() {
+  // expected-error @below {{gives a known number of matrices of f16 or f32}}
+  %held = "kern.fragments"() : () -> memref<2xf64>
+  return
+}

@@ -140,3 +140,20 @@ func.func @differentiation(%x: tensor<4xf32>, %c: f64) -> tensor<4xf32> {
   %1 = "kern.stop_gradient"(%c) : (f64) -> f64
   return %0 : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @fragments
+func.func @fragments(%shared: memref<1024xf32, #gpu.address_space<workgroup>>, %i: index) {
+  // CHECK: "kern.fragments"() : () -> memref<4xf32>
+  %sums = "kern.fragments"() : () -> memref<4xf32>
+  %left = "kern.fragments"() : () -> memref<2xf32>
+  %right = "kern.fragments"() : () -> memref<2xf32>
+  // CHECK: "kern.clear_fragments"
+  "kern.clear_fragments"(%sums) : (memref<4xf32>) -> ()
+  // CHECK: "kern.load_fragments"
+  "kern.load_fragments"(%left, %shared, %i) {apart = 160, count = 2, first = 0, row = 20} : (memref<2xf32>, memref<1024xf32, #gpu.address_space<workgroup>>, index) -> ()
+  // CHECK: "kern.multiply_fragments"
+  "kern.multiply_fragments"(%sums, %left, %right) : (memref<4xf32>, memref<2xf32>, memref<2xf32>) -> ()
+  // CHECK: "kern.store_fragments"
+  "kern.store_fragments"(%sums, %shared, %i) {apart = 8, count = 2, first = 2, row = 16} : (memref<4xf32>, memref<1024xf32, #gpu.address_space<workgroup>>, index) -> ()
+  return
+}

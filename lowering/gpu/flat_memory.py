@@ -429,6 +429,8 @@ def _with_operands(op: ir.Operation, operands: list[ir.Value]) -> list[ir.Value]
 _TAKEN_WHOLE = {
     ADDRESS,
     "kern.tensor_map",
+    "kern.load_fragments",
+    "kern.store_fragments",
     "kern.begin_phases",
     "kern.expect_bytes",
     "kern.copy_box",

@@ -16,6 +16,7 @@ from mlir import ir
 from pykern.data.locations import SourceSpan
 from pykern.errors import TargetError
 from pykern.lowering.source.expressions import ATOM, LOOSE, UNARY, Expression, call, prefix
+from pykern.lowering.source.msl_fragments import Moved
 
 _COMPUTED_IN_F64 = (
     "use pk.f32; pk.cbrt, pk.erfc, pk.gamma, pk.hypot, pk.isqrt and pk.lgamma are computed in f64, too"
@@ -258,6 +259,22 @@ class Language:
 
     def shuffle(self, mode: str, value: Expression, amount: Expression) -> str:
         """An integer of 32 bits of another work-item of the subgroup, by the modes of `gpu.shuffle`."""
+        raise NotImplementedError
+
+    def fragments(self, name: str, kind: str, count: int) -> list[str]:
+        """An array of matrices that a subgroup holds."""
+        raise NotImplementedError
+
+    def clear_fragments(self, name: str, kind: str, count: int) -> list[str]:
+        """Zeros in all matrices of an array."""
+        raise NotImplementedError
+
+    def move_fragments(self, moved: Moved, is_load: bool) -> list[str]:
+        """Load matrices from memory of the group, or store them there."""
+        raise NotImplementedError
+
+    def multiply_fragments(self, sums: str, left: tuple[str, int], right: tuple[str, int]) -> list[str]:
+        """Add products of matrices to sums; arrays of factors come with their lengths."""
         raise NotImplementedError
 
     def private(self, name: str, kind: str, count: int) -> str:

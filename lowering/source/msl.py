@@ -10,6 +10,7 @@ from mlir import ir
 
 from pykern.lowering.source.expressions import Expression, call
 from pykern.lowering.source.language import FUNCTIONS, Head, Language, Memory, Word, parameter_lines
+from pykern.lowering.source.msl_fragments import Moved, cleared, declared, loaded, multiplied, stored
 
 _TYPES = {
     "i1": "bool",
@@ -112,6 +113,18 @@ class Metal(Language):
         name, space = ("exchange_shared", "threadgroup") if shared else ("compare_exchange", "device")
         self.helpers[name] = _EXCHANGE.replace("NAME", name).replace("SPACE", space)
         return f"{name}(&{cell}, {expected}, {desired})"
+
+    def fragments(self, name: str, kind: str, count: int) -> list[str]:
+        return declared(name, kind, count)
+
+    def clear_fragments(self, name: str, kind: str, count: int) -> list[str]:
+        return cleared(name, kind, count)
+
+    def move_fragments(self, moved: Moved, is_load: bool) -> list[str]:
+        return loaded(moved) if is_load else stored(moved)
+
+    def multiply_fragments(self, sums: str, left: tuple[str, int], right: tuple[str, int]) -> list[str]:
+        return multiplied(sums, left, right)
 
     def kernel(self, head: Head) -> list[str]:
         memories, words = head.memories, head.words

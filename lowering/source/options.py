@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pykern.data.target import Target
 from pykern.lowering.gpu.options import chip_and_options
 
+FRAGMENT_UNIT = "simdgroup8x8"
+"""As in `pykern.dialect.fragments`, which loads MLIR."""
 LANGUAGES = ("c", "opencl-c", "cuda-cpp", "hip-cpp", "msl", "wgsl")
 OFFSETS = ("opencl-c", "wgsl")
 """Languages whose launches take whole buffers: where an array of a program begins is a number."""
@@ -20,7 +22,7 @@ class SourceOptions:
     `comments`: lines of Python stand as comments above what they became.
     `i64`, `f16`, `f64`: numbers that a device of WebGPU has besides those of 32 bits; those of `f64` come with `i64`.
     `lavapipe`: the code reports what Mesa's driver for processors leaves out silently.
-    `simd`: a device of Metal has subgroups of 32 work-items that exchange values."""
+    `simd`: a device of Metal has subgroups of 32 work-items that exchange values, and multiply 8x8 matrices."""
 
     words: bool = False
     small: bool = False
@@ -30,6 +32,12 @@ class SourceOptions:
     f64: bool = False
     lavapipe: bool = False
     simd: bool = False
+
+
+def matrix_unit(target: Target) -> str:
+    """The unit of a target that multiplies small matrices: Metal's, where subgroups have 32 work-items."""
+    language, options = options_of(target)
+    return FRAGMENT_UNIT if language == "msl" and options.simd else ""
 
 
 def options_of(target: Target) -> tuple[str, SourceOptions]:

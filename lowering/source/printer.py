@@ -16,8 +16,9 @@ from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.gpu.limits import elements_left, shared_bytes
-from pykern.lowering.source.expressions import COMPARISON, Expression, negated
+from pykern.lowering.source.expressions import COMPARISON, SUM, Expression, negated
 from pykern.lowering.source.language import Memory
+from pykern.lowering.source.msl_fragments import Moved
 from pykern.lowering.source.scalars import Scalars
 from pykern.lowering.source.values import Line, Values
 from pykern.passes.analysis.integer_ranges import width
@@ -185,6 +186,40 @@ class Printer(Values):
         """Elements of an array that the launch sizes: source has only fixed ones, so it takes what is left."""
         arrays = len(named(self.kernel, "kern.dynamic_shared"))
         return elements_left(shared_bytes(self.kernel), arrays, element)
+
+    # -- matrices of subgroups
+
+    def _fragments(self, op: ir.Operation) -> None:
+        kind = ir.MemRefType(op.result.type)
+        name = self.names.fresh("matrices")
+        self._written[op.result] = Expression(name)
+        self._lines(self.language.fragments(name, self.language.type(kind.element_type), kind.shape[0]), op)
+
+    def _clear_fragments(self, op: ir.Operation) -> None:
+        self._lines(self.language.clear_fragments(*self._matrices(op.operands[0])), op)
+
+    def _matrices(self, value: ir.Value) -> tuple[str, str, int]:
+        """The name of an array of matrices, the type of their elements, and how many there are."""
+        kind = ir.MemRefType(value.type)
+        return self._written[value].text, self.language.type(kind.element_type), kind.shape[0]
+
+    def _move_fragments(self, op: ir.Operation) -> None:
+        held, memory, place = op.operands
+        numbers = {
+            name: ir.IntegerAttr(op.attributes[name]).value for name in ("first", "count", "apart", "row")
+        }
+        at, array = self._value(place).within(SUM), self._written[memory].text
+        moved = Moved(self._written[held].text, memory=array, place=at, **numbers)
+        self._settle(memory=True)
+        self._lines(self.language.move_fragments(moved, is_load=op.name == "kern.load_fragments"), op)
+
+    def _multiply_fragments(self, op: ir.Operation) -> None:
+        (sums, *_), left, right = (self._matrices(value) for value in op.operands)
+        self._lines(self.language.multiply_fragments(sums, (left[0], left[2]), (right[0], right[2])), op)
+
+    def _lines(self, lines: Sequence[str], op: ir.Operation) -> None:
+        for line in lines:
+            self._put(line, (op.location,))
 
     # -- branches and loops ----------------------------------------------------------------------
 
@@ -443,6 +478,11 @@ _STATEMENTS = {
     "gpu.barrier": Printer._barrier,
     "gpu.shuffle": Printer._shuffle,
     **dict.fromkeys(BUFFERS, Printer._buffer),
+    "kern.fragments": Printer._fragments,
+    "kern.clear_fragments": Printer._clear_fragments,
+    "kern.load_fragments": Printer._move_fragments,
+    "kern.store_fragments": Printer._move_fragments,
+    "kern.multiply_fragments": Printer._multiply_fragments,
     "scf.if": Printer._if,
     "scf.for": Printer._for,
     "scf.while": Printer._while,

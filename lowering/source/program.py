@@ -32,7 +32,7 @@ from pykern.lowering.source.c import C
 from pykern.lowering.source.host import Callee, host_lines, value_name
 from pykern.lowering.source.language import CALLED, Language
 from pykern.lowering.source.names import Names, UserNames
-from pykern.lowering.source.options import OFFSETS, SourceOptions, options_of
+from pykern.lowering.source.options import OFFSETS, SourceOptions, matrix_unit, options_of
 from pykern.lowering.source.target import LANGUAGES, Given, binary_of, flattened, printed
 from pykern.passes.kernels import body, integers, kernels, named, programs, rank, update_type
 
@@ -54,9 +54,11 @@ def lower(
     to the texts that pykern launches."""
     name, how = options_of(target)
     if how.words:
-        return device.lower(module, function, options, target, kernel_target.lower, record)
+        return device.lower(
+            module, function, options, target, kernel_target.lower, record, matrix_unit(target)
+        )
     text = ProgramText(module, UserNames(function), name, how)
-    made = device.lower(module, function, options, target, text.add, record)
+    made = device.lower(module, function, options, target, text.add, record, matrix_unit(target))
     if name in APART:
         return made
     started = time.perf_counter()

@@ -23,6 +23,12 @@ MATRIX_TILES = ((128, (2, 2, 3), (2, 4, 2)), (64, (2, 2, 4), (2, 2, 2)), (32, (2
 """Rows and columns of a tile that a group computes by instructions for small matrices: the first of which there are
 enough groups, else the last. Then subgroups along both, and how many slots factors have in shared memory, 48 KiB at
 most: where both factors are copied, and where work-items load elements, for which they need registers."""
+FRAGMENT_TILES = ((64, 2), (32, 2))
+"""Rows and columns of a tile that a group computes by matrices in registers of subgroups (Metal): the first of which
+there are enough groups, else the last. Then subgroups along each side."""
+FRAGMENT_DEPTH, FRAGMENT_PADDING = 16, 16
+"""Terms of such a product that are in shared memory at a time; bytes between the rows there, which would else begin in
+one bank."""
 WARPGROUP_TILES = ((128, 3), (64, 4))
 """Rows and columns of a tile that four subgroups compute together: the first of which there are enough groups, else the
 last. Then slots in shared memory, 32 KiB each of the first: with three of them two groups run side by side, and one

@@ -60,7 +60,7 @@ def why_not_attention(found: AttentionCall, unit: str) -> str | None:
         return f"queries and keys are {query} and {keys}; they multiply two of f16 or two of bf16"
     if values not in FLOATS or str(found.weights) != values:
         return f"values are {values}, their weights {found.weights}; they multiply two of f16 or two of bf16"
-    if not unit:
+    if unit not in UNITS:
         return "this target has none"
     most = MATRIX_ATTENTION_DEPTH
     if UNITS[unit][query, keys].groups == 1:  # each lane holds all terms of its queries

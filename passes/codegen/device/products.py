@@ -12,11 +12,13 @@ from dataclasses import replace
 from mlir import ir
 from mlir.dialects import memref
 
+from pykern.dialect.fragments import FRAGMENT_UNIT
 from pykern.dialect.matrix_units import MatrixInstruction
 from pykern.dialect.warpgroups import ITEMS
 from pykern.passes.analysis.cost_model.devices import (
     FEWEST_GROUPS,
     FEWEST_SPLIT_STEPS,
+    FRAGMENT_TILES,
     MATRIX_TILES,
     PRODUCT_SIDE,
     SPLIT_GROUPS,
@@ -25,6 +27,7 @@ from pykern.passes.analysis.cost_model.devices import (
 from pykern.passes.analysis.space import ungrouped
 from pykern.passes.codegen.device.factor_boxes import TERMS, FactorBoxes, factor_boxes
 from pykern.passes.codegen.device.fma_product import FmaProduct
+from pykern.passes.codegen.device.fragment_product import FragmentProduct, FragmentTile, fragments_refuse
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.matrix_layout import MatrixTile
 from pykern.passes.codegen.device.matrix_panel import copies_chunks
@@ -47,6 +50,12 @@ def launch_product(
 ) -> tuple[list[ir.Operation], ir.Operation | None]:
     """Make the kernel and launch it before the op. Gives what was computed with it, to be erased; and, where groups
     left sums of parts of the terms, the op that adds these up."""
+    if place.matrix_unit == FRAGMENT_UNIT:
+        reason = fragments_refuse(product.space.op)
+        if reason is None:
+            return _by_fragments(place, product, start), None
+        remark(product.space.op, f"the product does not use matrices of subgroups: {reason}")
+        return _by_multiply_adds(place, product, start), None
     reason = why_not(product.space.op, place.matrix_unit)
     if reason is None:
         return _by_matrices(place, product, start)
@@ -78,6 +87,21 @@ def _by_matrices(
         return product.group.operations, None
     remark(product.space.op, f"its terms are summed in {count} parts, since the result has few tiles")
     return product.group.operations, reduction_of_parts(product.space, product.join, parts.memory, 0)
+
+
+def _by_fragments(place: KernelContext, product: ProductSpace, start: ir.Value | None) -> list[ir.Operation]:
+    """Subgroups multiply 8x8 matrices."""
+    tiles = [FragmentTile(*each) for each in FRAGMENT_TILES]
+    tile = next((t for t in tiles if _groups(product, t.side, t.side) >= FEWEST_GROUPS), tiles[-1])
+    counts = _tiles(product, tile.side, tile.side)
+    product = _grouped(product, counts, start)
+    remark(
+        product.space.op, f"the product uses matrices of subgroups, in tiles of {tile.side} rows and columns"
+    )
+    ndrange = product.count(product.batch), counts[0], counts[1] * tile.items
+    with Kernel(place, product.space.op, ndrange, (1, 1, tile.items)) as kernel:
+        FragmentProduct(ProductElements(kernel, product, start), tile).emit()
+    return product.group.operations
 
 
 def _by_warpgroups(

@@ -140,7 +140,7 @@ def _header() -> str:
 
 def _parameters(listed: str, text: str) -> Parameters:
     kinds = [match[3] for match in _PARAMETER.finditer(listed)]
-    meets = "threadgroup_barrier" in text or "simd_" in text
+    meets = "threadgroup_barrier" in text or "simd" in text
     return Parameters(kinds.count("buffer"), kinds.count("threadgroup"), meets)
 
 

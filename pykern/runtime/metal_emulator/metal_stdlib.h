@@ -88,6 +88,7 @@ struct Item {
 struct Group {
     Item items[MOST];
     uint values[2][MOST];
+    float matrices[2][MOST][4];
     void *scheduler;
     int current;
     void (*body)(int);
@@ -215,6 +216,15 @@ static uint exchange(uint value, int lane_of_subgroup) {
     wait(AT_SHUFFLE);
     return all.values[turn][lane];
 }
+// All lanes of a subgroup give four numbers, and get those of all.
+static const float (*gather(const float *own))[4] {
+    Group &all = *group;
+    int here = all.current;
+    uchar turn = all.items[here].turn ^= 1;
+    for (int n = 0; n < 4; n++) all.matrices[turn][here][n] = own[n];
+    wait(AT_SHUFFLE);
+    return all.matrices[turn] + here / LANES * LANES;
+}
 static int lane() { return group->current % LANES; }
 }  // namespace pk
 
@@ -243,6 +253,40 @@ template <class T> static inline T simd_shuffle_up(T value, ushort by) {
 template <class T> static inline T simd_shuffle_down(T value, ushort by) {
     int from = pk::lane() + by < pk::LANES ? pk::lane() + by : pk::lane();
     return as_type<T>(pk::exchange(as_type<uint>(value), from));
+}
+
+// -- matrices of a subgroup: a lane holds two elements side by side (where Metal keeps them is not told) -----------------
+
+template <class T, int Columns, int Rows> struct simdgroup_matrix {
+    static_assert(Columns == 8 && Rows == 8, "Metal has matrices of 8 by 8 elements");
+    T own[2];
+};
+typedef simdgroup_matrix<float, 8, 8> simdgroup_float8x8;
+typedef simdgroup_matrix<half, 8, 8> simdgroup_half8x8;
+template <class T, int Columns, int Rows> static inline simdgroup_matrix<T, Columns, Rows> make_filled_simdgroup_matrix(T value) {
+    return {{value, value}};
+}
+template <class T>
+static inline void simdgroup_load(simdgroup_matrix<T, 8, 8> &to, const T *from, ulong row = 8) {
+    for (int n = 0; n < 2; n++) to.own[n] = from[(ulong)(pk::lane() / 4) * row + (ulong)(pk::lane() % 4 * 2 + n)];
+}
+template <class T>
+static inline void simdgroup_store(simdgroup_matrix<T, 8, 8> from, T *to, ulong row = 8) {
+    for (int n = 0; n < 2; n++) to[(ulong)(pk::lane() / 4) * row + (ulong)(pk::lane() % 4 * 2 + n)] = from.own[n];
+}
+// Factors may be halves where sums are floats, as in Apple's header. Products are added one after the other.
+template <class T, class F>
+static inline void simdgroup_multiply_accumulate(simdgroup_matrix<T, 8, 8> &sums, simdgroup_matrix<F, 8, 8> left,
+                                                 simdgroup_matrix<F, 8, 8> right, simdgroup_matrix<T, 8, 8> first) {
+    float given[4] = {left.own[0], left.own[1], right.own[0], right.own[1]};
+    const float(*all)[4] = pk::gather(given);
+    int row = pk::lane() / 4;
+    for (int n = 0; n < 2; n++) {
+        float sum = first.own[n];
+        int column = pk::lane() % 4 * 2 + n;
+        for (int k = 0; k < 8; k++) sum += all[row * 4 + k / 2][k % 2] * all[k * 4 + column / 2][2 + column % 2];
+        sums.own[n] = (T)sum;
+    }
 }
 
 // -- atomics: other streams run in other threads, so they are real ones --------------------------------------------------

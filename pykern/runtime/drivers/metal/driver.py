@@ -136,7 +136,7 @@ class MetalDriver:
                 f"{artifact.workgroup} are asked for",
                 hint="give a smaller workgroup=",
             )
-        if "simd_" in text and lanes != LANES:
+        if ("simd_" in text or "simdgroup_" in text) and lanes != LANES:
             raise DeviceError(
                 f"`{name}` exchanges values within {LANES} lanes, and its subgroups have {lanes} here",
                 hint="exchange values through pk.shared memory",
