@@ -44,6 +44,31 @@ def test_what_is_fused_with_a_product(rng: np.random.Generator) -> None:
     np.testing.assert_allclose(found, np.maximum(2 * a @ b.T + c, 0), rtol=1e-5, atol=1e-5)
 
 
+@pk.kernel
+def by_loops(out, a, b):
+    i, j = pk.index()
+    total = 0.0
+    for k in range(a.shape[1]):
+        total += a[i, k] * b[k, j]
+    out[i, j] = total
+
+
+@pk.jit
+def raised(a, b):
+    out = np.empty((a.shape[0], b.shape[1]), np.float32)
+    by_loops(out, a, b, ndrange=out.shape)
+    return 2 * out
+
+
+def test_a_kernel_whose_loops_are_a_product(rng: np.random.Generator) -> None:
+    need_device(DEVICE)
+    a, b = (rng.standard_normal(size).astype(np.float32) for size in ((70, 50), (50, 91)))
+    text = raised.lower(a, b, target="source:msl+simd").compile().source
+    assert "simdgroup_multiply_accumulate(" in text
+    found = raised(pk.array(a, device=DEVICE), pk.array(b, device=DEVICE)).numpy()
+    np.testing.assert_allclose(found, 2 * a @ b, rtol=2e-5, atol=2e-5)
+
+
 def test_the_text() -> None:
     specs = pk.spec((70, 50), pk.f16), pk.spec((50, 90), pk.f16)
     text = product.lower(*specs, target="source:msl+simd").compile().source
