@@ -69,6 +69,25 @@ def test_a_kernel_whose_loops_are_a_product(rng: np.random.Generator) -> None:
     np.testing.assert_allclose(found, 2 * a @ b, rtol=2e-5, atol=2e-5)
 
 
+@pk.kernel
+def by_tiles(c, a, b):
+    i, j = pk.tile()
+    acc = pk.zeros((i, j), pk.f32)
+    for k in pk.tiles(a.shape[1]):
+        acc += a[i, k] @ b[k, j]
+    c[i, j] = acc
+
+
+def test_a_tile_kernel(rng: np.random.Generator) -> None:
+    need_device(DEVICE)
+    a, b = (rng.standard_normal(size).astype(np.float32) for size in ((70, 50), (50, 91)))
+    out = np.zeros((70, 91), np.float32)
+    text = by_tiles.lower(out, a, b, ndrange=out.shape, target="source:msl+words+simd").compile().source
+    assert "simdgroup_multiply_accumulate(" in text
+    by_tiles(out, a, b, ndrange=out.shape, device=DEVICE)
+    np.testing.assert_allclose(out, a @ b, rtol=2e-5, atol=2e-5)
+
+
 def test_the_text() -> None:
     specs = pk.spec((70, 50), pk.f16), pk.spec((50, 90), pk.f16)
     text = product.lower(*specs, target="source:msl+simd").compile().source
