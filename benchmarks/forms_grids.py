@@ -205,7 +205,8 @@ def red_ranges(u, f):
 @red_black.form(lambda u, f: u.shape[0] - 2)
 @pk.kernel
 def red_steps(u, f):
-    i = pk.index() + 1
+    a = pk.index()
+    i = a + 1
     for j in range(1 + (i + 1) % 2, u.shape[1] - 1, 2):
         u[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1] - f[i, j])
 
