@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from forms_branches import BRANCHES
 from forms_channels import CHANNELS
+from forms_grids import GRIDS
 from forms_images import IMAGES
+from forms_lines import LINES
 from forms_points import POINTS
 from forms_products import PRODUCTS
 from forms_records import RECORDS
 from forms_rows import ROWS
 from forms_setting import Computation, Form
+from forms_small import SMALL
 from forms_stencils import STENCILS
 from forms_sweeps import SWEEPS
 from forms_tables import TABLES
@@ -25,6 +28,9 @@ COMPUTATIONS: tuple[Computation, ...] = (
     *PRODUCTS,
     *IMAGES,
     *RECORDS,
+    *GRIDS,
+    *LINES,
+    *SMALL,
 )
 QUICK = {"heat", "clamped", "periodic", "row sum", "product", "axpy", "distances"}
 

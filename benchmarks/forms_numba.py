@@ -20,6 +20,9 @@ import numpy as np
 
 _NAMES = {
     "exp": "math.exp",
+    "log": "math.log",
+    "erf": "math.erf",
+    "floor": "math.floor",
     "sqrt": "math.sqrt",
     "f32": "np.float32",
     "f64": "np.float64",

@@ -10,6 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from forms_grids import GRID_REFERENCES
+from forms_lines import LINE_REFERENCES
+from forms_small import SMALL_REFERENCES
 
 Reference = Callable[..., Any]
 
@@ -207,6 +210,9 @@ REFERENCES: dict[str, Reference] = {
     "sparse rows, padded": lambda o, v, c, x: np.where(c >= 0, v * x[c], 0).sum(1),
     "running maximum": lambda o, x: np.maximum.accumulate(x, 1),
     "complex product": _complex,
+    **GRID_REFERENCES,
+    **LINE_REFERENCES,
+    **SMALL_REFERENCES,
     "polynomial": lambda o, x, c: np.polyval(c[::-1].astype(np.float64), x),
 }
 """By the names of computations."""

@@ -32,6 +32,7 @@ from pykern.passes.kernel.carry_divisions import CarryDivisions
 from pykern.passes.kernel.carry_selected_loads import CarrySelectedLoads
 from pykern.passes.kernel.check_bounds import CheckBounds
 from pykern.passes.kernel.check_nans import CheckNans
+from pykern.passes.kernel.choose_loads import ChooseLoads
 from pykern.passes.kernel.count_loops import CountLoops
 from pykern.passes.kernel.delinearise import Delinearise
 from pykern.passes.kernel.delinearise_launch import DelineariseLaunch
@@ -112,6 +113,7 @@ OWN: tuple[type[Pass], ...] = (
     ShiftDivisions,
     SplitEdges,
     SpeculateLoads,
+    ChooseLoads,
     Simplify,
     TightenBounds,
     UnmaskSums,

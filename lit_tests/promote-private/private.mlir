@@ -87,17 +87,46 @@ func.func @carried(%out: memref<?xf32>, %x: memref<?xf32>, %m: index, %lo: index
 
 // -----
 
-// A cell that depends on data stays in memory, and so does one beyond the end.
+// Which of few cells data means is found by comparisons: a store is a choice for each cell.
+
+// CHECK-LABEL: func.func @compared
+// CHECK-NOT: memref.alloca
+// CHECK: %[[P:.*]] = memref.load %{{.*}} : memref<?xindex>
+// CHECK: %[[V:.*]] = memref.load %{{.*}} : memref<?xf32>
+// CHECK: %[[IS:.*]] = arith.cmpi eq, %[[P]], %c1 : index
+// CHECK: %[[S:.*]] = arith.select %[[IS]], %[[V]], %cst : f32
+// CHECK: memref.store %[[S]]
+func.func @compared(%out: memref<?xf32>, %at: memref<?xindex>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} {
+  %a = memref.alloca() : memref<2xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    %place = memref.load %at[%i] : memref<?xindex>
+    %v = memref.load %out[%i] : memref<?xf32>
+    memref.store %one, %a[%c0] : memref<2xf32>
+    memref.store %one, %a[%c1] : memref<2xf32>
+    memref.store %v, %a[%place] : memref<2xf32>
+    %x = memref.load %a[%c1] : memref<2xf32>
+    memref.store %x, %out[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}
+
+// -----
+
+// Which of many cells data means is not compared: they stay in memory, and so does one beyond the end.
 
 // CHECK-LABEL: func.func @unknown
-// CHECK-DAG: %[[A:.*]] = memref.alloca() : memref<4xf32>
+// CHECK-DAG: %[[A:.*]] = memref.alloca() : memref<20xf32>
 // CHECK-DAG: %[[B:.*]] = memref.alloca() : memref<3xf32>
 // CHECK-DAG: memref.store %{{.*}}, %[[A]]
 // CHECK-DAG: memref.load %[[B]]
 // CHECK-NOT: memref.alloca() : memref<2xf32>
 func.func @unknown(%out: memref<?xf32>, %at: memref<?xindex>, %lo: index, %hi: index)
     attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} {
-  %a = memref.alloca() : memref<4xf32>
+  %a = memref.alloca() : memref<20xf32>
   %b = memref.alloca() : memref<3xf32>
   %c = memref.alloca() : memref<2xf32>
   %c1 = arith.constant 1 : index
@@ -105,10 +134,10 @@ func.func @unknown(%out: memref<?xf32>, %at: memref<?xindex>, %lo: index, %hi: i
   scf.for %i = %lo to %hi step %c1 {
     %place = memref.load %at[%i] : memref<?xindex>
     %v = memref.load %out[%i] : memref<?xf32>
-    memref.store %v, %a[%place] : memref<4xf32>
+    memref.store %v, %a[%place] : memref<20xf32>
     memref.store %v, %b[%c1] : memref<3xf32>
     memref.store %v, %c[%c1] : memref<2xf32>
-    %x = memref.load %a[%c1] : memref<4xf32>
+    %x = memref.load %a[%c1] : memref<20xf32>
     %y = memref.load %b[%c3] : memref<3xf32>
     %z = memref.load %c[%c1] : memref<2xf32>
     %xy = arith.addf %x, %y : f32

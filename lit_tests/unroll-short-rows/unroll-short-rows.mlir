@@ -141,3 +141,45 @@ func.func @pairs(%o: memref<?x?xf32>, %columns: index, %x: memref<?x?xf32>, %lo:
   }
   return
 }
+
+// -----
+
+// Cells of a product by 4x4 have more operations than a loop that may be long would be written out with: without a loop in
+// the work-item rows of four get their version all the same.
+
+// CHECK-LABEL: func.func @fours
+// CHECK: arith.cmpi eq, %arg1, %c4
+// CHECK: scf.if
+// CHECK-COUNT-4: memref.store
+// CHECK: } else {
+// CHECK: memref.store
+// CHECK-NOT: memref.store
+// CHECK: return
+func.func @fours(%o: memref<?x?xf32>, %columns: index, %x: memref<?x?xf32>, %m: memref<?x?xf32>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  scf.for %i = %lo to %hi step %c1 {
+    scf.for %c = %c0 to %columns step %c1 {
+      %x0 = memref.load %x[%i, %c0] : memref<?x?xf32>
+      %x1 = memref.load %x[%i, %c1] : memref<?x?xf32>
+      %x2 = memref.load %x[%i, %c2] : memref<?x?xf32>
+      %x3 = memref.load %x[%i, %c3] : memref<?x?xf32>
+      %m0 = memref.load %m[%c0, %c] : memref<?x?xf32>
+      %m1 = memref.load %m[%c1, %c] : memref<?x?xf32>
+      %m2 = memref.load %m[%c2, %c] : memref<?x?xf32>
+      %m3 = memref.load %m[%c3, %c] : memref<?x?xf32>
+      %p0 = arith.mulf %x0, %m0 : f32
+      %p1 = arith.mulf %x1, %m1 : f32
+      %p2 = arith.mulf %x2, %m2 : f32
+      %p3 = arith.mulf %x3, %m3 : f32
+      %s1 = arith.addf %p0, %p1 : f32
+      %s2 = arith.addf %s1, %p2 : f32
+      %s3 = arith.addf %s2, %p3 : f32
+      memref.store %s3, %o[%i, %c] : memref<?x?xf32>
+    } {kern.items}
+  }
+  return
+}

@@ -67,6 +67,33 @@ func.func @passes(%o: memref<?x?xf32>, %x: memref<?x?xf32>, %lo: index, %hi: ind
   return
 }
 
+// A count that the loop carries beside the sum is a vector of indices.
+
+// CHECK-LABEL: func.func @counted
+// CHECK: scf.for {{.*}} -> (vector<2xf32>, vector<2xindex>)
+// CHECK: arith.addi %{{.*}} : vector<2xindex>
+func.func @counted(%o: memref<?xf32>, %x: memref<?x?xf32>, %lo: index, %hi: index, %n: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    %s, %count = scf.for %j = %c0 to %n step %c1 iter_args(%held = %zero, %k = %c0) -> (f32, index) {
+      %u = memref.load %x[%i, %j] : memref<?x?xf32>
+      %is = arith.cmpf ogt, %u, %zero : f32
+      %more = arith.addi %k, %c1 : index
+      %next = arith.select %is, %more, %k : index
+      %t = arith.addf %held, %u : f32
+      scf.yield %t, %next : f32, index
+    }
+    %m = arith.index_cast %count : index to i32
+    %f = arith.sitofp %m : i32 to f32
+    %r = arith.divf %s, %f : f32
+    memref.store %r, %o[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}
+
 // A sum that may be reordered is a reduction; a row that all work-items read is read in lanes; a loop of the kernel's own
 // is not over work-items.
 

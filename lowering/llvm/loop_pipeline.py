@@ -23,6 +23,7 @@ from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.kernel.carry_cells import CarryCells
 from pykern.passes.kernel.carry_divisions import CarryDivisions
 from pykern.passes.kernel.carry_selected_loads import CarrySelectedLoads
+from pykern.passes.kernel.choose_loads import ChooseLoads
 from pykern.passes.kernel.delinearise import Delinearise
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
 from pykern.passes.kernel.interchange_strides import InterchangeStrides
@@ -108,6 +109,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             PromoteCells(),  # the same
             UnrollIndexLoops(),  # of windows, and of what was a cell
             SpeculateLoads(),  # the same: they have choices and no branches that read; some only give what was a cell
+            ChooseLoads(),  # of indices that are choices now; before lanes, which would gather
             CarrySelectedLoads(),  # of branches that are choices now
             PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
             *(

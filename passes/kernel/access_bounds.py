@@ -44,7 +44,7 @@ def is_within(load: ir.Operation, outer: ir.Operation) -> list[ir.Value] | None:
     memory, *indices = load.operands
     if is_inside(memory, outer):
         return None
-    ranges = [_range(index, outer) for index in indices]
+    ranges = [range_of(index, outer) for index in indices]
     if any(found is not None and not found.is_likely for found in ranges):
         return None
     conditions = []
@@ -53,20 +53,28 @@ def is_within(load: ir.Operation, outer: ir.Operation) -> list[ir.Value] | None:
         if found is None:
             conditions.append(arith.CmpIOp(arith.CmpIPredicate.sge, length, index_constant(1)).result)
             continue
-        if found.low is not None or found.low_offset < 0:
-            low = _sum(found.low, found.low_offset)
-            conditions.append(arith.CmpIOp(arith.CmpIPredicate.sge, low, index_constant(0)).result)
-        high = _sum(found.high, found.high_offset)
-        conditions.append(arith.CmpIOp(arith.CmpIPredicate.sle, high, length).result)
+        conditions += limits(found, length)
+    return conditions
+
+
+def limits(found: IndexRange, length: ir.Value) -> list[ir.Value]:
+    """Conditions under which a range lies in 0 to `length`."""
+    conditions = []
+    if found.low is not None or found.low_offset < 0:
+        low = _sum(found.low, found.low_offset)
+        conditions.append(arith.CmpIOp(arith.CmpIPredicate.sge, low, index_constant(0)).result)
+    high = _sum(found.high, found.high_offset)
+    conditions.append(arith.CmpIOp(arith.CmpIPredicate.sle, high, length).result)
     return conditions
 
 
 def unknown_indices(load: ir.Operation, outer: ir.Operation) -> list[ir.Value]:
     """Indices of which nothing in front of `outer` says how large they are: numbers that were read, for example."""
-    return [index for index in list(load.operands)[1:] if _range(index, outer) is None]
+    return [index for index in list(load.operands)[1:] if range_of(index, outer) is None]
 
 
-def _range(index: ir.Value, outer: ir.Operation) -> IndexRange | None:
+def range_of(index: ir.Value, outer: ir.Operation) -> IndexRange | None:
+    """What an index may be in a run of `outer`; None where nothing in front of it says so."""
     number = is_constant(index)
     if number is not None:
         return IndexRange(None, number, None, number + 1)
@@ -79,9 +87,9 @@ def _range(index: ir.Value, outer: ir.Operation) -> IndexRange | None:
         return None
     left, right = (is_constant(operand) for operand in op.operands)
     if right is not None:
-        found = _range(op.operands[0], outer)
+        found = range_of(op.operands[0], outer)
         return None if found is None else found.moved(right if op.name == "arith.addi" else -right)
-    found = _range(op.operands[1], outer) if left is not None and op.name == "arith.addi" else None
+    found = range_of(op.operands[1], outer) if left is not None and op.name == "arith.addi" else None
     return None if found is None or left is None else found.moved(left)
 
 

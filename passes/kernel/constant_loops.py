@@ -116,7 +116,8 @@ def _is_bit(value: ir.Value) -> bool:
 
 class Plan:
     """One loop over work-items with these arrays in values; `refused` are those that cannot be. Loops whose variables
-    `wanted` values depend on are unrolled, too, where they have at most `longest` iterations."""
+    `wanted` values depend on are unrolled, too, where they have at most `longest` iterations. Which of up to
+    `looked_up` cells an access means may be known at run time alone."""
 
     def __init__(
         self,
@@ -125,9 +126,10 @@ class Plan:
         most: int,
         wanted: Iterable[ir.Value] = (),
         longest: int | None = None,
+        looked_up: int = 0,
     ) -> None:
         self.loop, self.arrays, self.most = loop, arrays, most
-        self.wanted, self.longest = tuple(wanted), longest
+        self.wanted, self.longest, self.looked_up = tuple(wanted), longest, looked_up
         self.unrolls = False
         """Whether any loop is unrolled."""
         self.keeps_loops = False
@@ -144,16 +146,18 @@ class Plan:
 
     # -- questions -----------------------------------------------------------------------------
 
-    def cell(self, op: ir.Operation, known: Known) -> Cell | None:
-        """Which cell a load or store of one of the arrays means; None where nobody knows, or it is none."""
+    def cells(self, op: ir.Operation, known: Known) -> list[Cell]:
+        """The cells of which an access may mean one: all in which the known indices are those, in order; none where an
+        index lies outside of the array."""
         array, *indices = list(op.operands)[MEMORY_OPERAND[op.name] :]
-        place = 0
+        places = [0]
         for index, length in zip(indices, ir.MemRefType(array.type).shape, strict=True):
             at = number(index, known)
-            if at is None or not 0 <= at < length:
-                return None
-            place = place * length + at
-        return self.numbers[array], place
+            if at is not None and not 0 <= at < length:
+                return []
+            each = range(length) if at is None else [at]
+            places = [place * length + one for place in places for one in each]
+        return [(self.numbers[array], place) for place in places]
 
     def accesses(self, op: ir.Operation) -> bool:
         """Whether the op is a load or store of one of the arrays."""
@@ -189,7 +193,7 @@ class Plan:
 
     def _operation(self, op: ir.Operation, known: Known) -> None:
         if self.accesses(op):
-            self._access(op, self.cell(op, known))
+            self._access(op, known)
             return
         self.count += not evaluate(op, known)
         iterations = self.iterations(op, known)
@@ -210,11 +214,14 @@ class Plan:
         else:
             self._inside(op, known)
 
-    def _access(self, op: ir.Operation, cell: Cell | None) -> None:
-        if cell is None:
+    def _access(self, op: ir.Operation, known: Known) -> None:
+        cells = self.cells(op, known)
+        if not cells or (len(cells) > 1 and len(cells) > self.looked_up):
             self.refused.add(op.operands[MEMORY_OPERAND[op.name]])
-        elif op.name == "memref.store":
-            self._changed.add(cell)
+            return
+        self.count += 2 * (len(cells) - 1)  # comparisons and choices
+        if op.name == "memref.store":
+            self._changed |= set(cells)
 
     def _inside(self, op: ir.Operation, known: Known) -> None:
         """What is within an op that stays. Ops whose regions are not of loops and branches keep their memory."""
@@ -251,6 +258,9 @@ def _behind(value: ir.Value) -> list[ir.Value]:
     """What an integer directly depends on."""
     if is_argument(value):
         loop = value.owner.owner.operation
+        if loop.name == "scf.while":  # only what it starts with: nothing else is known of it in an iteration
+            place = value.arg_number
+            return [loop.operands[place]] if place < len(loop.operands) else []
         if loop.name != "scf.for":
             return []
         arguments = list(value.owner.arguments)
@@ -261,6 +271,9 @@ def _behind(value: ir.Value) -> list[ir.Value]:
     if op.name == "scf.for":
         carried = list(op.regions[0].blocks[0].arguments)[1:]
         return [carried[list(op.results).index(value)]]
+    if op.name == "scf.while":
+        place = list(op.results).index(value)
+        return list(op.operands)[place : place + 1]
     if op.name == "scf.if":
         place = list(op.results).index(value)
         return [op.operands[0], *(ends(region.blocks[0])[place] for region in op.regions)]

@@ -15,7 +15,7 @@ from mlir import ir
 from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import UNROLLED_INDEX_OPS, UNROLLED_OPS
-from pykern.passes.analysis.cost_model.registers import PROMOTED_CELLS
+from pykern.passes.analysis.cost_model.registers import LOOKED_UP_CELLS, PROMOTED_CELLS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.values import has_uses, is_nested_in
 from pykern.passes.kernel.constant_loops import Plan
@@ -34,15 +34,17 @@ class PromotePrivate(Pass):
 
     In:  kernels as loops over work-items, the innermost marked `kern.items`.
     Out: arrays of at most `cells` cells, whose indices are constants once the loops that count them are unrolled, are
-         gone, and so are these loops; other loops and branches carry what they change. Where that would make more than
-         `ops` ops, arrays and loops stay; and where work-items can run in lanes as they are (`kern-vectorize-items` has
-         such memory in vectors) and some loop would be left, or many ops.
+         gone, and so are these loops; of at most `looked_up` cells the one that is meant may be known at run time
+         alone: it is chosen by comparisons. Other loops and branches carry what they change. Where that would make more
+         than `ops` ops, arrays and loops stay; and where work-items can run in lanes as they are
+         (`kern-vectorize-items` has such memory in vectors) and some loop would be left, or many ops.
     """
 
     name: ClassVar[str] = "kern-promote-private"
     looks_for: ClassVar[tuple[str, ...]] = ("memref.alloca",)
     cells: int = PROMOTED_CELLS
     ops: int = UNROLLED_OPS
+    looked_up: int = LOOKED_UP_CELLS
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
@@ -65,7 +67,8 @@ class PromotePrivate(Pass):
     def _promote(self, loop: ir.Operation, arrays: list[ir.Value], has_lanes: bool) -> None:
         """Work-items that have lanes as they are, gain where no loop is left, and LLVM makes lanes of them."""
         while arrays:
-            plan = Plan(loop, arrays, UNROLLED_INDEX_OPS if has_lanes else self.ops)
+            most = UNROLLED_INDEX_OPS if has_lanes else self.ops
+            plan = Plan(loop, arrays, most, looked_up=self.looked_up)
             if has_lanes and (plan.keeps_loops or plan.refused):
                 return
             if not plan.refused:

@@ -41,7 +41,8 @@ class SpeculateLoads(Pass):
 
     In:  kernels as loops over work-items.
     Out: an scf.if of loads whose place another access names in front of it, and of at most `ops` cheap operations
-         beside, is a choice of values, an arith.select each. Of branches in loops that differ between work-items
+         beside, is a choice of values, an arith.select each; so is one without loads that gives an index, which
+         `kern-choose-loads` asks for. Of branches in loops that differ between work-items
          and have no effects, other loads stand in front of the branch, in a version of the loop over work-items that
          runs where comparisons of lengths say so; an index of which nothing is known (`x[c[i, k]]`) is 0 where the
          branch is not taken; where that would not bring work-items into lanes, they stay.
@@ -102,7 +103,9 @@ class SpeculateLoads(Pass):
     def _branch(self, branch: ir.Operation) -> bool:
         inside = find(branch, lambda op: op.name != "scf.yield")
         loads = [op for op in inside if op.name == "memref.load"]
-        if not loads or not branch.results or len(inside) - len(loads) > self.ops:
+        if not branch.results or len(inside) - len(loads) > self.ops:
+            return False
+        if not loads and not any(isinstance(result.type, ir.IndexType) for result in branch.results):
             return False
         for op in inside:
             known = _is_accessed_before(op, branch) if op.name == "memref.load" else is_speculatable(op)

@@ -138,7 +138,7 @@ class UnrollShortRows(Pass):
         uppers = [items.operands[1], *(loop.operands[1] for loop in loops if not self._iterations(loop))]
         lengths = [length for length in dict.fromkeys(uppers) if is_constant(length) is None]
         fits = 1 < count <= self.most and self._is_small(
-            rows, [items], count, self.twice if lengths else self.ops
+            rows, [items], count, self.twice if lengths and loops else self.ops
         )
         if not fits or not all(hoist(n, rows) and _is_length(n, items) for n in lengths):
             return [items]

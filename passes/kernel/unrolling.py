@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir import ir
+from mlir.dialects import arith
 
 from pykern.passes.ir.clone import remake
 from pykern.passes.ir.constants import constant
 from pykern.passes.kernel.constant_loops import Cell, Known, Plan, ends, evaluate, note, number
-from pykern.passes.kernels import find, terminator
+from pykern.passes.kernels import MEMORY_OPERAND, find, terminator
 
 Cells = dict[Cell, ir.Value]
 
@@ -79,12 +80,33 @@ class Unrolling:
             self._copy(op)
 
     def _access(self, op: ir.Operation) -> None:
-        cell = self.plan.cell(op, self.known)
-        assert cell is not None  # the plan refuses nothing
-        if op.name == "memref.load":
-            self.values[op.results[0]] = self._cell(cell)
-        else:
-            self.cells[cell] = self._value(op.operands[0])
+        cells = self.plan.cells(op, self.known)  # not empty: the plan refuses nothing
+        if op.name == "memref.store":
+            stored = self._value(op.operands[0])
+            for cell, meant in zip(cells, self._meant(op, cells), strict=True):
+                self.cells[cell] = _choice(meant, stored, self._cell(cell))
+            return
+        found = self._cell(cells[0])
+        for cell, meant in list(zip(cells, self._meant(op, cells), strict=True))[1:]:
+            found = _choice(meant, self._cell(cell), found)
+        self.values[op.results[0]] = found
+
+    def _meant(self, op: ir.Operation, cells: Sequence[Cell]) -> list[ir.Value | None]:
+        """For each cell whether the access means it; None where it is the only one."""
+        if len(cells) == 1:
+            return [None]
+        array, *indices = list(op.operands)[MEMORY_OPERAND[op.name] :]
+        at = self._flat(array, indices)
+        equal = arith.CmpIPredicate.eq
+        return [arith.CmpIOp(equal, at, self._constant(at.type, place)).result for _, place in cells]
+
+    def _flat(self, array: ir.Value, indices: Sequence[ir.Value]) -> ir.Value:
+        """The place in the array of an access."""
+        first, *others = map(self._value, indices)
+        for index, length in zip(others, ir.MemRefType(array.type).shape[1:], strict=True):
+            row = arith.MulIOp(first, self._constant(first.type, length)).result
+            first = arith.AddIOp(row, index).result
+        return first
 
     def _copy(self, op: ir.Operation) -> None:
         made = op.clone()
@@ -181,6 +203,10 @@ class Unrolling:
         results, own = list(made.results), len(op.results)
         self._results(op, results[:own], [None] * own)
         self.cells |= zip(changed, results[own:], strict=True)
+
+
+def _choice(condition: ir.Value | None, yes: ir.Value, no: ir.Value) -> ir.Value:
+    return yes if condition is None else arith.SelectOp(condition, yes, no).result
 
 
 _STRUCTURED = {"scf.if": Unrolling._if, "scf.for": Unrolling._for, "scf.while": Unrolling._while}

@@ -109,15 +109,15 @@ def test_branches_and_loops(n, rounds):
 
 @pk.kernel
 def last_of_branches(out, x):
-    """A cell that one side of a branch writes, and an array that is indexed by data beside one that is not."""
+    """A cell that one side of a branch writes, and a long array that is indexed by data beside one that is not."""
     i = pk.index()
-    a, b = pk.private(2, pk.f32), pk.private(4, pk.f32)
-    for k in range(4):
+    a, b = pk.private(2, pk.f32), pk.private(20, pk.f32)
+    for k in range(20):
         b[k] = x[(i + k) % len(x)]
     a[0] = 1.0
     a[1] = 2.0
     if x[i] > 0.0:
-        a[0] = b[int(abs(x[i])) % 4]
+        a[0] = b[int(abs(x[i])) % 20]
     for k in range(2):
         if k == 1 and x[i] < 1.0:
             a[k] = a[k - 1] + 1.0
@@ -131,8 +131,79 @@ def test_data_may_be_an_index():
         s.text for s in last_of_branches.lower(out, x, ndrange=37).stages if s.name == "kern-promote-private"
     )
     interior = text.partition("{kern.items}")[0].rpartition("\n    scf.for")[2]  # behind the loop over rims
-    assert "memref<4xf32>" in interior
+    assert "memref<20xf32>" in interior
     assert "memref<2xf32>" not in interior
+
+
+@pk.kernel
+def sorted_by_insertion(out, x):
+    i = pk.index()
+    w = pk.private(5, pk.f32)
+    for k in range(5):
+        v = x[i + k]
+        p = k
+        while p > 0 and w[p - 1] > v:
+            w[p] = w[p - 1]
+            p -= 1
+        w[p] = v
+    for k in range(5):
+        out[i, k] = w[k]
+
+
+@pk.kernel
+def sorted_by_selection(out, x):
+    i = pk.index()
+    w = pk.private(5, pk.f32)
+    for k in range(5):
+        w[k] = x[i + k]
+    for a in range(5):
+        m = a
+        for b in range(a + 1, 5):
+            if w[b] < w[m]:
+                m = b
+        w[a], w[m] = w[m], w[a]
+    for k in range(5):
+        out[i, k] = w[k]
+
+
+@pytest.mark.parametrize("kernel", [sorted_by_insertion, sorted_by_selection])
+@pytest.mark.parametrize("n", [1, 31, 67])
+def test_cells_that_comparisons_find(kernel, n):
+    x = RANDOM.integers(-3, 4, n + 4).astype(np.float32)  # some are equal
+    out = np.full((n, 5), np.nan, np.float32)
+    kernel(out, x, ndrange=n)
+    windows = np.lib.stride_tricks.sliding_window_view(x, 5)[:n]
+    np.testing.assert_array_equal(out, np.sort(windows, axis=1))
+    assert not in_memory(kernel, out, x, ndrange=n)
+
+
+@pytest.mark.parametrize("kernel", [sorted_by_insertion, sorted_by_selection])
+def test_cells_that_comparisons_find_with_nans(kernel):
+    x = RANDOM.standard_normal(45).astype(np.float32)
+    x[[3, 17, 18]], x[30], x[31] = np.nan, -0.0, 0.0
+    same_as_python(kernel, [np.zeros((41, 5), np.float32), x], ndrange=41)
+
+
+@pk.kernel
+def placed_in_a_table(out, x):
+    """Two indices, one of which data gives."""
+    i = pk.index()
+    w = pk.private((3, 4), pk.i32)
+    for a in range(3):
+        for b in range(4):
+            w[a, b] = 10 * a + b
+    for k in range(3):
+        w[k, x[i, k] % 4] += 100
+        w[x[i, k] % 3, 1] -= 1000
+    for a in range(3):
+        for b in range(4):
+            out[i, 4 * a + b] = w[a, b]
+
+
+def test_one_of_two_indices_is_data():
+    x = RANDOM.integers(0, 99, (37, 3))
+    out, _ = same_as_python(placed_in_a_table, [np.zeros((37, 12), np.int32), x], ndrange=37)
+    assert not in_memory(placed_in_a_table, out, x, ndrange=37)
 
 
 @pk.kernel

@@ -177,3 +177,22 @@ def test_an_array_that_is_read_and_written(rng):
     expected = x - 2 * x.sum(1, keepdims=True)
     normalised(x, x, ndrange=50)
     np.testing.assert_array_equal(x, expected)
+
+
+@pk.kernel
+def products_of_fours(c, a, b):
+    n, i, j = pk.index()
+    s = a[n, i, 0] * b[n, 0, j] + a[n, i, 1] * b[n, 1, j]
+    c[n, i, j] = s + a[n, i, 2] * b[n, 2, j] + a[n, i, 3] * b[n, 3, j]
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 4), (1, 4, 4), (33, 4, 4), (5, 3, 4), (5, 4, 3), (5, 4, 7)])
+def test_a_cell_of_a_small_product_in_a_work_item(rng, shape):
+    """Whole rows of four where the launch has them: many operations, but no loop that could be a long one."""
+    a, b = rng.standard_normal((*shape[:2], 4)), rng.standard_normal((shape[0], 4, shape[2]))
+    c = np.full(shape, np.nan)
+    products_of_fours(c, a, b, ndrange=shape)
+    np.testing.assert_allclose(c, a @ b, rtol=1e-12)
+    stages = products_of_fours.lower(c, a, b, ndrange=shape).stages
+    text = next(s.text for s in stages if s.name == "kern-unroll-short-rows")
+    assert text.count("memref.store") == 5  # four cells of a row, and one elsewhere

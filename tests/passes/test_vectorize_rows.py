@@ -67,6 +67,35 @@ def two_sums_and_an_index(o, x):
 
 
 @pk.kernel
+def mean_of_some(o, x):
+    """The loop carries a count beside the sum, and skips what is not counted."""
+    i = pk.index()
+    s, n = pk.f32(0), 0
+    for j in range(x.shape[1]):
+        if x[i, j] < -1:
+            continue
+        s += x[i, j]
+        n += 1
+    if n == 0:
+        o[i] = -1
+    else:
+        o[i] = s / n
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_count_beside_a_sum(shape):
+    x = values(shape)
+    assert_as_reference(mean_of_some, [np.zeros(shape[0], np.float32)], [x], shape[0])
+
+
+def test_a_count_beside_a_sum_runs_in_rows():
+    x = values((24, 100))
+    lowered = mean_of_some.lower(np.zeros(24, np.float32), x, ndrange=24)
+    text = next(s.text for s in lowered.stages if s.name == "kern-vectorize-rows")
+    assert "vector<8xindex>" in text
+
+
+@pk.kernel
 def under_a_condition(o, x):
     i = pk.index()
     s = pk.f32(0)

@@ -12,6 +12,8 @@ LANE_ACCESS_COST = 3
 """Operations on vectors that an access made lane by lane may cost."""
 ASSUMED_TRIPS = 16
 """Iterations of a loop whose bounds are data."""
+CHOSEN_LOADS = 4
+"""Places that are all read side by side where an index is one of them: gathering takes longer than so many vectors."""
 SPECULATED_OPS = 4
 """Operations of a branch beside its loads that are computed whether it is taken or not."""
 MOST_NEST_WORK = 1 << 31

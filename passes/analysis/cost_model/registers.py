@@ -16,6 +16,8 @@ ROWS_IN_LANES = 8
 one such square of f32, and the latency of eight additions hides that of one."""
 PROMOTED_CELLS = 64
 """Cells of a private array that are kept in values rather than in memory."""
+LOOKED_UP_CELLS = 16
+"""Cells of a private array among which a comparison with each one chooses, where the index is not known in advance."""
 MULTIPLY_ADD_CYCLES = 5
 """Cycles from a multiply-add to the next one on the same sum: four, and what the loop adds."""
 VECTOR_CYCLES = 0.1

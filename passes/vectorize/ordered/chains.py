@@ -75,7 +75,7 @@ def _is_candidate(loop: ir.Operation, rows: ir.Operation) -> bool:
     return (
         isinstance(loop.operands[0].type, ir.IndexType)
         and not any(is_inside(bound, rows) for bound in list(loop.operands)[:2])
-        and all(is_vector_element(kind) for kind in kinds)
+        and all(is_vector_element(kind) or isinstance(kind, ir.IndexType) for kind in kinds)
         and any(isinstance(kind, ir.FloatType) for kind in kinds)
         and not find(loop, lambda op: bool(op.regions))
     )
