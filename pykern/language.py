@@ -451,7 +451,7 @@ _NUMPY |= {
         "count_nonzero", "ptp", "average", "nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nan_to_num",
         "isclose", "allclose", "array_equal", "einsum", "tensordot", "inner", "vdot", "kron", "cross",
         "linspace", "gradient", "trapezoid", "searchsorted", "interp", "logaddexp", "fmax", "fmin", "heaviside", "sinc",
-        "round", *BINARY, *UNARY,
+        "signbit", "select", "polyval", "rot90", "block", "isin", "round", *BINARY, *UNARY,
     )
 }  # fmt: skip
 _NUMPY |= {

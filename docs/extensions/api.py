@@ -54,20 +54,20 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "arange", "eye",
     ),
     "Whole arrays: NumPy's functions that rearrange": (
-        "roll", "take", "take_along_axis", "repeat", "diff", "moveaxis", "fliplr", "flipud", "atleast_1d",
+        "roll", "take", "take_along_axis", "repeat", "diff", "moveaxis", "rot90", "fliplr", "flipud", "atleast_1d",
         "atleast_2d", "append", "meshgrid", "hstack", "vstack", "dstack", "column_stack", "split",
-        "array_split", "hsplit", "vsplit", "diagonal", "diag", "trace", "triu", "tril",
+        "array_split", "hsplit", "vsplit", "block", "diagonal", "diag", "trace", "triu", "tril",
     ),
     "Whole arrays: NumPy's sums and tests": (
         "count_nonzero", "ptp", "average", "nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nan_to_num",
-        "isclose", "allclose", "array_equal",
+        "isclose", "allclose", "array_equal", "isin",
     ),
     "Whole arrays: NumPy's products": (
         "einsum", "tensordot", "inner", "vdot", "kron", "cross",
     ),
     "Whole arrays: NumPy's numerical functions": (
         "linspace", "gradient", "trapezoid", "searchsorted", "interp", "logaddexp", "fmax", "fmin", "heaviside",
-        "sinc",
+        "sinc", "signbit", "select", "polyval",
     ),
     "Benchmarks and tuning": ("benchmark", "BenchmarkResult", "Disagreement", "tune", "Tuned"),
     "Errors": (

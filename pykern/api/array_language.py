@@ -94,21 +94,40 @@ def _like(name: str, x: Any, device: Any, *args: Any) -> Any:
 
 
 @_builtin
-def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The sum over `axis` (an int, a tuple, all where None); small integers add up in 64 bits, as NumPy's."""
-    return _numpy().sum(x, axis=axis, keepdims=keepdims)
+def sum(
+    x: Any,
+    axis: Any = None,
+    keepdims: bool = False,
+    *,
+    dtype: Any = None,
+    initial: Any = 0,
+    where: Any = True,
+) -> Any:
+    """The sum over `axis` (an int, a tuple, all where None) of what `where` chooses, and of `initial`.
+
+    Small integers add up in 64 bits, as NumPy's, unless `dtype` says otherwise.
+    """
+    return _numpy().sum(x, axis=axis, keepdims=keepdims, dtype=dtype, initial=initial, where=where)
 
 
 @_builtin
-def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The product over `axis`."""
-    return _numpy().prod(x, axis=axis, keepdims=keepdims)
+def prod(
+    x: Any,
+    axis: Any = None,
+    keepdims: bool = False,
+    *,
+    dtype: Any = None,
+    initial: Any = 1,
+    where: Any = True,
+) -> Any:
+    """The product over `axis` of what `where` chooses, and `initial`; of the dtype of `sum`."""
+    return _numpy().prod(x, axis=axis, keepdims=keepdims, dtype=dtype, initial=initial, where=where)
 
 
 @_builtin
-def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The mean over `axis`; f64 for integers."""
-    return _numpy().mean(x, axis=axis, keepdims=keepdims)
+def mean(x: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None, where: Any = True) -> Any:
+    """The mean over `axis` of what `where` chooses; f64 for integers, or `dtype`."""
+    return _numpy().mean(x, axis=axis, keepdims=keepdims, dtype=dtype, where=where)
 
 
 @_builtin
@@ -124,31 +143,37 @@ def std(x: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0) -> Any:
 
 
 @_builtin
-def max(x: Any, *others: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The greatest element over `axis`; NaN wins. Of several numbers, the greatest of them."""
+def max(x: Any, *others: Any, axis: Any = None, keepdims: bool = False, **chosen: Any) -> Any:
+    """The greatest element over `axis`; NaN wins. Of several numbers, the greatest of them.
+
+    With `initial`, a number that counts as an element, `where` may choose the elements that count.
+    """
     if others and not _numpy().ndim(x):
         return builtins.max(x, *others)
-    return _numpy().max(x, axis=others[0] if others else axis, keepdims=keepdims)
+    return _numpy().max(x, axis=others[0] if others else axis, keepdims=keepdims, **chosen)
 
 
 @_builtin
-def min(x: Any, *others: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The least element over `axis`; NaN wins. Of several numbers, the least of them."""
+def min(x: Any, *others: Any, axis: Any = None, keepdims: bool = False, **chosen: Any) -> Any:
+    """The least element over `axis`; NaN wins. Of several numbers, the least of them.
+
+    With `initial`, a number that counts as an element, `where` may choose the elements that count.
+    """
     if others and not _numpy().ndim(x):
         return builtins.min(x, *others)
-    return _numpy().min(x, axis=others[0] if others else axis, keepdims=keepdims)
+    return _numpy().min(x, axis=others[0] if others else axis, keepdims=keepdims, **chosen)
 
 
 @_builtin
-def any(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether an element over `axis` is true."""
-    return _numpy().any(x, axis=axis, keepdims=keepdims)
+def any(x: Any, axis: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
+    """Whether an element over `axis` is true, of those that `where` chooses."""
+    return _numpy().any(x, axis=axis, keepdims=keepdims, where=where)
 
 
 @_builtin
-def all(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether every element over `axis` is true."""
-    return _numpy().all(x, axis=axis, keepdims=keepdims)
+def all(x: Any, axis: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
+    """Whether every element over `axis` is true, of those that `where` chooses."""
+    return _numpy().all(x, axis=axis, keepdims=keepdims, where=where)
 
 
 @_builtin
@@ -264,9 +289,13 @@ def stack(arrays: Any, axis: int = 0) -> Any:
 
 
 @_builtin
-def pad(x: Any, pad_width: Any) -> Any:
-    """`x` with zeros around it: a number, (before, after), or one pair an axis."""
-    return _numpy().pad(x, pad_width)
+def pad(x: Any, pad_width: Any, mode: str = "constant", **constant: Any) -> Any:
+    """`x` with a border around it, `pad_width` wide: a number, (before, after), or one pair an axis.
+
+    The border is `constant_values`, a number (0), or repeats elements of `x`: `mode` is "edge", "wrap", "reflect" or
+    "symmetric", as NumPy has them.
+    """
+    return _numpy().pad(x, pad_width, mode, **constant)
 
 
 # -- new arrays -----------------------------------------------------------------------------------

@@ -41,6 +41,7 @@ take_along_axis = _of_numpy("take_along_axis", "Of each row the elements that it
 repeat = _of_numpy("repeat", "Each element, or each part along an axis, several times in a row.")
 diff = _of_numpy("diff", "Differences of neighbours along an axis, `n` times over.")
 moveaxis = _of_numpy("moveaxis", "`x` with axes moved to other places.")
+rot90 = _of_numpy("rot90", "A plane turned by quarters, from its first axis towards its second.")
 fliplr = _of_numpy("fliplr", "The second axis in the opposite order.")
 flipud = _of_numpy("flipud", "The first axis in the opposite order.")
 atleast_1d = _of_numpy("atleast_1d", "`x` with at least one dimension.")
@@ -57,6 +58,7 @@ split = _of_numpy("split", "A tuple of equal parts of an axis, or of the parts b
 array_split = _of_numpy("array_split", "As `split`, and the parts need not be equal.")
 hsplit = _of_numpy("hsplit", "As `split`, along the second axis.")
 vsplit = _of_numpy("vsplit", "As `split`, along the first axis.")
+block = _of_numpy("block", "Nested lists of blocks put together; the innermost stand along the last axis.")
 diagonal = _of_numpy("diagonal", "The diagonal of the first two axes; `offset` counts to the right.")
 diag = _of_numpy("diag", "The diagonal of a matrix; a matrix with a vector on its diagonal.")
 trace = _of_numpy("trace", "The sum of the diagonal.")
@@ -80,6 +82,7 @@ nan_to_num = _of_numpy(
 isclose = _of_numpy("isclose", "Whether ``|a - b| <= atol + rtol * |b|``, for each element.")
 allclose = _of_numpy("allclose", "Whether all elements are close, as `isclose` says.")
 array_equal = _of_numpy("array_equal", "Whether shapes and all elements are equal.")
+isin = _of_numpy("isin", "Whether each element is one of those given.")
 
 # -- products ----------------------------------------------------------------------------------------
 
@@ -104,9 +107,15 @@ gradient = _of_numpy(
 )
 trapezoid = _of_numpy("trapezoid", "The integral along an axis by trapezoids.")
 searchsorted = _of_numpy("searchsorted", "Where values stand in a sorted vector.")
+select = _of_numpy(
+    "select",
+    "Of each element the value whose condition is the first that holds; the default where none does.",
+)
+polyval = _of_numpy("polyval", "A polynomial at `x`; the coefficient of the highest power comes first.")
 interp = _of_numpy("interp", "Linear interpolation between points whose `xp` rise.")
 logaddexp = _of_numpy("logaddexp", "``log(exp(a) + exp(b))``, without overflow.")
 fmax = _of_numpy("fmax", "The greater of two, and the other one of a number and NaN.")
 fmin = _of_numpy("fmin", "The smaller of two, and the other one of a number and NaN.")
+signbit = _of_numpy("signbit", "Whether a number is below zero, or the zero that is.")
 heaviside = _of_numpy("heaviside", "0 below zero, 1 above, and the second argument at zero.")
 sinc = _of_numpy("sinc", "``sin(pi x) / (pi x)``, and 1 at 0.")

@@ -39,7 +39,7 @@ SCALED = {"degrees": 180.0 / python_math.pi, "radians": python_math.pi / 180.0}
 NAMES = frozenset(
     (*FLOAT_UNARY, *ROUNDING, *FLOAT_BINARY, *LIBM_UNARY, *LIBM_BINARY, *CLASSIFY, *SCALED,
      "abs", "fabs", "pow", "min", "max", "minimum", "maximum", "fma", "where", "clamp", "cdiv",
-     "popcount", "clz", "sign", "square", "divmod", "gcd", "isqrt")
+     "popcount", "clz", "sign", "square", "divmod", "gcd", "isqrt", "fmin", "fmax", "signbit")
 )  # fmt: skip
 
 
@@ -206,6 +206,28 @@ def _divmod(args: list[Scalar], fastmath: bool) -> tuple[Scalar, Scalar]:
     return arithmetic.binary("//", a, b), arithmetic.binary("%", a, b)
 
 
+def _float_extremum(name: str, symbol: str) -> Callable[[list[Scalar], bool], Scalar]:
+    """fmin and fmax: the other one of a number and NaN."""
+
+    def choose(args: list[Scalar], fastmath: bool) -> Scalar:
+        a, b = _two(name, args)
+        first = arithmetic.binary("|", arithmetic.binary(symbol, a, b), _classify("isnan", b))
+        return _where([first, a, b], fastmath)
+
+    return choose
+
+
+def _signbit(args: list[Scalar], fastmath: bool) -> Scalar:
+    """Whether a number is below zero, or the zero that is; of NaN its sign."""
+    a = _one("signbit", args)
+    if a.dtype.kind in "bu":
+        return Scalar(bool_, const=False)
+    if a.dtype.is_float:
+        dtype = unary_math(a.dtype)
+        a = _binary(math.CopySignOp, Scalar(dtype, const=1.0), a)
+    return arithmetic.binary("<", a, Scalar(a.dtype, const=0.0 if a.dtype.is_float else 0))
+
+
 _OTHERS: dict[str, Callable] = {
     "abs": _absolute,
     "fabs": lambda args, fast: _absolute([_float(_one("fabs", args))], fast),
@@ -221,6 +243,9 @@ _OTHERS: dict[str, Callable] = {
     "divmod": _divmod,
     "gcd": integers.gcd,
     "isqrt": integers.isqrt,
+    "fmin": _float_extremum("fmin", "<"),
+    "fmax": _float_extremum("fmax", ">"),
+    "signbit": _signbit,
 }
 
 

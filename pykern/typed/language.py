@@ -52,6 +52,7 @@ from pykern.api.numpy_functions import array_split as array_split
 from pykern.api.numpy_functions import atleast_1d as atleast_1d
 from pykern.api.numpy_functions import atleast_2d as atleast_2d
 from pykern.api.numpy_functions import average as average
+from pykern.api.numpy_functions import block as block
 from pykern.api.numpy_functions import column_stack as column_stack
 from pykern.api.numpy_functions import count_nonzero as count_nonzero
 from pykern.api.numpy_functions import cross as cross
@@ -71,6 +72,7 @@ from pykern.api.numpy_functions import hstack as hstack
 from pykern.api.numpy_functions import inner as inner
 from pykern.api.numpy_functions import interp as interp
 from pykern.api.numpy_functions import isclose as isclose
+from pykern.api.numpy_functions import isin as isin
 from pykern.api.numpy_functions import kron as kron
 from pykern.api.numpy_functions import linspace as linspace
 from pykern.api.numpy_functions import logaddexp as logaddexp
@@ -82,10 +84,14 @@ from pykern.api.numpy_functions import nanmean as nanmean
 from pykern.api.numpy_functions import nanmin as nanmin
 from pykern.api.numpy_functions import nanprod as nanprod
 from pykern.api.numpy_functions import nansum as nansum
+from pykern.api.numpy_functions import polyval as polyval
 from pykern.api.numpy_functions import ptp as ptp
 from pykern.api.numpy_functions import repeat as repeat
 from pykern.api.numpy_functions import roll as roll
+from pykern.api.numpy_functions import rot90 as rot90
 from pykern.api.numpy_functions import searchsorted as searchsorted
+from pykern.api.numpy_functions import select as select
+from pykern.api.numpy_functions import signbit as signbit
 from pykern.api.numpy_functions import sinc as sinc
 from pykern.api.numpy_functions import split as split
 from pykern.api.numpy_functions import take as take

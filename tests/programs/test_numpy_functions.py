@@ -115,6 +115,47 @@ def numerical(a, v, sorted_, values, start, stop):
     )  # fmt: skip
 
 
+def reduced(a, v, i, m):
+    return (
+        np.sum(i, dtype=np.int32), np.sum(i, axis=0, dtype=np.float32), np.prod(i[:2, :3], dtype=np.int16),
+        np.sum(a, axis=1, initial=2.5), np.prod(a, 0, initial=3), np.max(a, axis=1, initial=0.5),
+        np.min(i, initial=-20), np.sum(a, where=a > 0.5), np.sum(i, axis=1, where=v > 0.5),
+        np.mean(a, axis=0, where=a > 0.2), np.mean(a, where=a > 0.9, axis=1, keepdims=True), np.mean(i, where=i > 0),
+        np.any(i > 5, axis=0, where=a > 0.5), np.all(i > -9, axis=1, where=i > -9),
+        np.max(a, axis=1, where=a < 0.3, initial=-1.0), a.sum(dtype=np.float32),
+        np.min(a, where=m, initial=7.0), np.max(a[:0], axis=0, initial=1.0), np.mean(i, axis=1, dtype=np.float32),
+        np.sum(i > 0, dtype=np.uint8), i.mean(where=a > 0.5), np.sum(a[:, :0], axis=1, initial=4.0),
+    )  # fmt: skip
+
+
+def padded(a, c, i):
+    return (
+        np.pad(a, 2, "edge"), np.pad(a, ((1, 0), (0, 9)), mode="wrap"), np.pad(a, (3, 2), mode="reflect"),
+        np.pad(a, ((12, 11), (0, 15)), mode="symmetric"), np.pad(c, ((0, 0), (1, 1), (2, 2)), mode="edge"),
+        np.pad(i, 1, constant_values=-7), np.pad(a[:1], ((3, 3), (0, 0)), mode="reflect"),
+        np.pad(a, 1, mode="constant"),
+        np.pad(a, ((0, 0), (17, 20)), mode="reflect"), np.pad(a, 1, constant_values=np.nan), np.pad(i > 0, 1, "edge"),
+        np.pad(a[:, :0], ((1, 1), (0, 0)), mode="edge"),
+    )  # fmt: skip
+
+
+def blocks(a, s, v, c):
+    return (
+        np.rot90(a), np.rot90(a, 2), np.rot90(a, -1), np.rot90(a, 4), np.rot90(c, 1, axes=(2, 0)),
+        np.rot90(c, k=3, axes=(-1, 1)), np.block([[a, a[:, :2]], [a[:1], a[:1, :2]]]), np.block([v, v]),
+        np.block([[s, 1.0 + s], [2.0 * s, s]]), np.block([[v], [v]]), np.block(a),
+    )  # fmt: skip
+
+
+def chosen(a, v, i, special):
+    return (
+        np.select([a < 0.2, a < 0.6], [a, 2.0 * v]), np.select([i < 0, i < 4], [i, 7], default=-1),
+        np.select((i > 0,), (a,), np.nan), np.isin(i, [1, -3, 5]), np.isin(a, a[0]), np.isin(i, i[0], invert=True),
+        np.polyval([2.0, -1.0, 0.5], a), np.polyval(v, a), np.polyval([1, 2, 3], i), np.signbit(special),
+        np.signbit(-special), np.signbit(i), np.fmax(special, 0.0), np.fmin(i, 2), np.isin(a, v[:0]),
+    )  # fmt: skip
+
+
 def operators(a, v, i):
     return (
         np.add(a, v), np.subtract(a, 1), np.multiply(2, a), np.true_divide(i, v), np.mod(i, 5), np.remainder(a, 0.3),
@@ -154,7 +195,10 @@ CASES = [
     (rolled, [A, np.int64(-3)]), (repeated, [A, 7]), (looked_up, [A, 7, "indices"]), (stacked, [A, 7]), (split, [A]),
     (axes, [A, (2, 3, 4)]), (grids, [4, 3]), (diagonals, [A, 5, S]), (summed, [A, 7, "integers"]),
     (without_nan, ["nan", "special"]), (products, [A, B, S, (3, 4, 5), (3, 5, 6)]),
-    (numerical, [A, 7, "sorted", 13, 0.25, 3.5]), (operators, [A, 7, "integers"]), (ufunc_methods, [A, 7, "integers"]),
+    (numerical, [A, 7, "sorted", 13, 0.25, 3.5]), (operators, [A, 7, "integers"]),
+    (reduced, [A, 7, "integers", "mask"]), (padded, [A, (2, 3, 4), "integers"]), (blocks, [A, S, 7, (2, 3, 4)]),
+    (chosen, [A, 7, "integers", "special"]),
+    (ufunc_methods, [A, 7, "integers"]),
     (written_into, [(7, 7), (7, 7), (7, 7)]), (written_at, [7, (7, 7), "places", 3]),
 ]  # fmt: skip
 
@@ -166,6 +210,8 @@ def made(rng, what):
         return rng.integers(0, 7, A)
     if what == "integers":
         return rng.integers(-9, 9, A)
+    if what == "mask":
+        return rng.random(A) > 0.8
     if what == "places":
         return np.array([5, 1, 5])
     if what == "nan":
@@ -203,7 +249,15 @@ def test_derivatives(rng):
         y = np.roll(x, 1, 0) * np.roll(x, -2, 1) + np.tile(x[:1], (5, 1)) + np.triu(x)
         z = np.einsum("ij,ik->jk", y, w) + np.diag(x[0])
         return (
-            (z * z).sum() + np.trapezoid(np.gradient(x, axis=1)).sum() + np.linalg.norm(x) + np.nansum(x / w)
+            (z * z).sum()
+            + np.trapezoid(np.gradient(x, axis=1)).sum()
+            + np.linalg.norm(x)
+            + np.nansum(x / w)
+            + (np.pad(x, 3, mode="reflect") * np.pad(w, 3, mode="wrap") ** 2).sum()
+            + np.polyval(w[0], x).mean()
+            + np.sum(x * w, where=x > 0.5)
+            + np.max(x, initial=0.1)
+            + np.select([x < 0.3], [x * w], w).sum()
         )
 
     x, w = rng.random((5, 7)), 1 + rng.random((5, 7))
@@ -226,6 +280,10 @@ def test_derivatives(rng):
         ("np.gradient(x[:1])", "takes 2 elements"), ("np.add(x, x, out=x[0].copy())", "the result has the shape"),
         ("np.linspace(0, 1, x.sum())", "known when compiling"), ("np.take(x, x)", "indices are integers"),
         ("np.add(x, x, where=x > 0)", "no keyword `where`"), ("np.sort(x)", "np.sort"),
+        ("np.pad(x, 1, mode='mean')", "has no mode 'mean'"), ("np.max(x, where=x > 0)", "may choose none"),
+        ("np.pad(x[:0], 1, mode='edge')", "no elements"), ("np.sum(x, where=x)", "takes bools"),
+        ("np.mean(x, dtype=np.int32)", "a mean is a float"), ("np.rot90(x, axes=(0,))", "a plane of 2 axes"),
+        ("np.block([x, [x]])", "not nested equally deep"), ("np.select([x > 0], [x, x])", "1 conditions"),
     ],
 )  # fmt: skip
 def test_errors_stand_at_the_call(rng, expression, said, tmp_path):
@@ -252,3 +310,20 @@ def test_operators_in_kernels(rng, device):
     kernel(*arrays, ndrange=37)
     np.testing.assert_array_equal(arrays[0].numpy(), x + 2 * y - x % 3)
     np.testing.assert_array_equal(arrays[1].numpy(), ((x < y) & (x != 0)) + (p << 2))
+
+
+@pytest.mark.parametrize("device", ["cpu", "python", "opencl"], indirect=True)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "uint8"])
+def test_extrema_without_nan_and_signs_in_kernels(device, dtype):
+    @pk.kernel
+    def kernel(most, least, negative, x, y):
+        i = pk.index()
+        most[i], least[i], negative[i] = np.fmax(x[i], y[i]), np.fmin(x[i], y[i]), np.signbit(x[i])
+
+    special = [0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan, -np.nan] if "float" in dtype else [0, 1, 7, 100]
+    x, y = (v.ravel() for v in np.meshgrid(np.array(special, dtype), np.array(special, dtype)))
+    made = [np.zeros(x.size, dtype), np.zeros(x.size, dtype), np.zeros(x.size, bool), x, y]
+    arrays = [pk.asarray(v, device=device) for v in made]
+    kernel(*arrays, ndrange=x.size)
+    for found, expected in zip(arrays, (np.fmax(x, y), np.fmin(x, y), np.signbit(x)), strict=False):
+        np.testing.assert_array_equal(found.numpy(), expected)

@@ -21,6 +21,7 @@ from pykern.frontend.program import (
     new_arrays,
     numerics,
     operators,
+    padding,
     rearranging,
     reductions,
     scans,
@@ -313,7 +314,7 @@ def _is_instance(t: ProgramTranslator, node: ast.Call, args: list[Value], keywor
 HANDLERS: dict[str, Callable] = {
     **shaping.HANDLERS, **new_arrays.HANDLERS, **tiles.HANDLERS, **operators.HANDLERS, **rearranging.HANDLERS,
     **stacking.HANDLERS, **diagonals.HANDLERS, **summaries.HANDLERS, **einsum.HANDLERS, **numerics.HANDLERS,
-    **ufunc_methods.HANDLERS, **each_writes.HANDLERS,
+    **ufunc_methods.HANDLERS, **each_writes.HANDLERS, **padding.HANDLERS,
     "cast": _cast, "where": _where, "stop_gradient": _stop_gradient, "len": _length, "enumerate": _enumerate,
     "zip": _zip, "unroll": _unroll, "static": _static, "isinstance": _is_instance,
     **{name: _random(name) for name in philox.NAMES},

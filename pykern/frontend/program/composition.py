@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from pykern.frontend.program import arguments, shaping
 from pykern.frontend.program.tensors import Extent, extract_slice
@@ -83,6 +83,6 @@ def numbers(values: tuple[int, ...]) -> TupleValue:
     return TupleValue(tuple(number(v) for v in values))
 
 
-def is_given(value: Value) -> bool:
+def is_given(value: Value | None) -> TypeGuard[Value]:
     """Whether an argument was written, and is not None."""
-    return not isinstance(value, NoneValue)
+    return value is not None and not isinstance(value, NoneValue)

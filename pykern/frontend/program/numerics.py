@@ -15,8 +15,8 @@ from pykern.frontend.program import arguments, elementwise
 from pykern.frontend.program.composition import Composer, is_given, number, numbers
 from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell
-from pykern.frontend.values import NoneValue, Scalar, Text, TupleValue, TypeValue, Value
-from pykern.types import f64, i64
+from pykern.frontend.values import NoneValue, Scalar, Text, TupleValue, TypeValue, Value, describe
+from pykern.types import bool_, f64, i64
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -178,19 +178,6 @@ def _logaddexp(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords
     return made.call("where", made.op("==", a, b), made.op("+", a, made.call("log", number(2.0))), found)
 
 
-def _float_extremum(name: str, symbol: str) -> Callable:
-    """fmax and fmin: the other one of a number and NaN."""
-
-    def apply(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-        given = arguments.bind(t, node, name, "a b", args, keywords)
-        made = Composer(t, node)
-        a, b = map(made.operand, given.values())
-        first = made.op("|", made.op(symbol, a, b), made.op("!=", b, b))
-        return made.call("where", first, a, b)
-
-    return apply
-
-
 def _heaviside(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     given = arguments.bind(t, node, "heaviside", "x h", args, keywords)
     made = Composer(t, node)
@@ -231,6 +218,44 @@ def _nearest(x: Scalar) -> Scalar:
     return found
 
 
+def _select(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """Of each element the value whose condition is the first that holds; the default where none does."""
+    given = arguments.bind(t, node, "select", "conditions choices default=", args, keywords)
+    conditions, choices = given["conditions"], given["choices"]
+    if not isinstance(conditions, TupleValue) or not isinstance(choices, TupleValue):
+        raise t.type_error(
+            node, "`select` takes a list of conditions and one of values", "write [x < 0, x > 1]"
+        )
+    if len(conditions.items) != len(choices.items) or not choices.items:
+        raise t.type_error(
+            node,
+            f"{len(conditions.items)} conditions choose among {len(choices.items)} values",
+            "give one value each",
+        )
+    made = Composer(t, node)
+    found: Value = given["default"] if is_given(given["default"]) else number(0)
+    for condition, choice in zip(reversed(conditions.items), reversed(choices.items), strict=True):
+        condition = made.operand(condition)
+        if condition.dtype != bool_:
+            raise t.type_error(node, f"`select` takes bools, not {describe(condition)}", "compare: x > 0")
+        found = made.call("where", condition, choice, found)
+    return found
+
+
+def _polyval(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """A polynomial by Horner's rule; the coefficient of the highest power comes first."""
+    given = arguments.bind(t, node, "polyval", "p x", args, keywords)
+    made = Composer(t, node)
+    p, x = made.array(given["p"]), made.operand(given["x"])
+    if len(p.shape) != 1:
+        raise t.type_error(node, f"the coefficients are a vector, not {p.description}", "give one dimension")
+    shape = x.shape if isinstance(x, Cell) else ()
+    found: Value = made.call("zeros", numbers(shape), dtype=TypeValue(promote(x.dtype, p.dtype)))
+    for power in range(p.size):
+        found = made.op("+", made.op("*", found, x), made.element(p, 0, power))
+    return found
+
+
 def _array(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     """``np.array([[a, b], [c, d]])``: a new array of numbers or arrays."""
     given = arguments.bind(t, node, "array", "values dtype= copy=", args, keywords)
@@ -243,7 +268,6 @@ def _array(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: di
 
 HANDLERS: dict[str, Callable] = {
     "linspace": _linspace, "gradient": _gradient, "trapezoid": _trapezoid, "searchsorted": _searchsorted,
-    "interp": _interp, "logaddexp": _logaddexp, "fmax": _float_extremum("fmax", ">"),
-    "fmin": _float_extremum("fmin", "<"), "heaviside": _heaviside, "sinc": _sinc, "round": _rounded,
-    "numpy.array": _array,
+    "interp": _interp, "logaddexp": _logaddexp, "heaviside": _heaviside, "sinc": _sinc, "round": _rounded,
+    "select": _select, "polyval": _polyval, "numpy.array": _array,
 }  # fmt: skip

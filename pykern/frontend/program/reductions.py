@@ -16,6 +16,7 @@ from mlir.dialects import arith
 from pykern.frontend import arithmetic, mathematics
 from pykern.frontend.casts import convert, integer_range, materialise
 from pykern.frontend.program import arguments
+from pykern.frontend.program.composition import Composer, is_given, number, numbers
 from pykern.frontend.program.elementwise import apply
 from pykern.frontend.program.tensors import (
     PARALLEL,
@@ -29,7 +30,7 @@ from pykern.frontend.program.tensors import (
 )
 from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell
-from pykern.frontend.values import NoneValue, Scalar, Value
+from pykern.frontend.values import NoneValue, Scalar, TupleValue, Value
 from pykern.types import DType, bool_, f32, f64, i64, u64
 
 if TYPE_CHECKING:
@@ -94,12 +95,18 @@ REDUCTIONS = {
     "all": Reduction(lambda d: True, _operator("&"), _bool, _bool),
 }
 NAMES = (*REDUCTIONS, "mean", "var", "std", "argmax", "argmin")
+_KEYWORDS = {
+    "sum": " dtype= initial= where=", "prod": " dtype= initial= where=", "max": " initial= where=",
+    "min": " initial= where=", "any": " where=", "all": " where=", "mean": " dtype= where=", "var": " ddof=",
+    "std": " ddof=",
+}  # fmt: skip
+_TOGETHER = {"sum": "+", "prod": "*", "max": "maximum", "min": "minimum"}
+"""The operator or function that puts an initial value and a reduction together."""
 
 
 def call(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
     """``pk.sum(x, axis, keepdims)`` and its like; also of the methods, `x` first."""
-    more = " ddof=" if name in ("var", "std") else ""
-    given = arguments.bind(t, node, name, "x axis= keepdims=" + more, args, keywords)
+    given = arguments.bind(t, node, name, "x axis= keepdims=" + _KEYWORDS.get(name, ""), args, keywords)
     x = arguments.array(t, node, given["x"])
     keepdims = arguments.flag(t, node, given["keepdims"], "`keepdims`")
     axes = arguments.axes(t, node, given["axis"], len(x.shape))
@@ -107,25 +114,93 @@ def call(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], key
     refuse(t, node, (x.shape[a] for a in axes), f"`{name}` goes along", loops=wholes)
     if name in ("argmax", "argmin"):
         return _arg(t, node, name, x, given["axis"], keepdims)
-    if name == "mean":
-        return _mean(t, node, x, axes, keepdims)
     if name in ("var", "std"):
         return _spread(t, node, name, x, axes, keepdims, given["ddof"])
-    return reduce(t, node, name, x, axes, keepdims)
+    made = Composer(t, node)
+    dtype = arguments.dtype(t, node, given["dtype"], x.dtype) if is_given(given.get("dtype")) else None
+    x = x if dtype is None else made.array(made.cast(x, dtype))
+    mask = given.get("where")
+    if name == "mean":
+        if not is_given(mask):
+            return _mean(t, node, x, axes, keepdims, dtype)
+        return _mean_where(
+            made, x, made.array(mask), TupleValue(tuple(map(number, axes))), number(keepdims), dtype
+        )
+    initial = given.get("initial")
+    if is_given(mask):
+        if not REDUCTIONS[name].of_nothing and not is_given(initial):
+            raise t.type_error(node, f"`{name}` of no elements has no value, and `where` may choose none",
+                               "give an `initial` value")  # fmt: skip
+        x = _chosen(made, name, x, made.array(mask))
+    found = reduce(t, node, name, x, axes, keepdims, dtype, is_given(initial))
+    if not is_given(initial):
+        return found
+    start = made.cast(t.as_scalar(node, initial), found.dtype)
+    together = _TOGETHER[name]
+    return (
+        made.call(together, found, start)
+        if together in ("maximum", "minimum")
+        else made.op(together, found, start)
+    )
+
+
+def _chosen(made: Composer, name: str, x: Cell, mask: Cell) -> Cell:
+    """`x` where `mask` is true, and elsewhere what changes nothing."""
+    if mask.dtype != bool_:
+        raise made.t.type_error(
+            made.node, f"`where` takes bools, not {mask.description}", "compare: where=x > 0"
+        )
+    mask = made.cell("broadcast_to", mask, numbers(x.shape))
+    return made.cell("where", mask, x, Scalar(x.dtype, const=REDUCTIONS[name].start(x.dtype)))
+
+
+def _mean_where(
+    made: Composer, x: Cell, mask: Cell, axis: Value, keepdims: Value, dtype: DType | None
+) -> Value:
+    """The sum of the elements where `mask` is true, divided by how many they are."""
+    gives = _mean_dtype(made.t, made.node, x, dtype)
+    works = f32 if gives.bits == 16 else gives
+    along = {"axis": axis, "keepdims": keepdims}
+    chosen = made.cast(_chosen(made, "sum", x, mask), works)
+    counted = made.call("sum", made.call("broadcast_to", mask, numbers(x.shape)), **along)
+    return made.cast(made.op("/", made.call("sum", chosen, **along), made.cast(counted, works)), gives)
 
 
 def reduce(
-    t: ProgramTranslator, node: ast.AST, name: str, x: Cell, axes: tuple[int, ...], keepdims: bool
+    t: ProgramTranslator,
+    node: ast.AST,
+    name: str,
+    x: Cell,
+    axes: tuple[int, ...],
+    keepdims: bool,
+    dtype: DType | None = None,
+    has_initial: bool = False,
 ) -> Cell:
+    """`dtype` is that of the result, NumPy's unless it is given; with an initial value no elements have a result."""
     rule = REDUCTIONS[name]
-    _refuse_nothing(t, node, name, x, axes, rule.of_nothing)
-    works, gives = rule.works_in(x.dtype), rule.gives(x.dtype)
+    _refuse_nothing(t, node, name, x, axes, rule.of_nothing or has_initial)
+    works, gives = rule.works_in(x.dtype), dtype or rule.gives(x.dtype)
     ssa = _reduced(rule, x, works, axes)
     return _finish(t, node, Cell(works, _left(x, axes), ssa), gives, x, axes, keepdims)
 
 
-def _mean(t: ProgramTranslator, node: ast.AST, x: Cell, axes: tuple[int, ...], keepdims: bool) -> Cell:
-    gives = _mean_type(x.dtype)
+def _mean_dtype(t: ProgramTranslator, node: ast.AST, x: Cell, dtype: DType | None) -> DType:
+    if dtype is not None and not dtype.is_float:
+        raise t.type_error(
+            node, f"a mean is a float, not {dtype.name}", "cast the result: x.mean().astype(np.int64)"
+        )
+    return dtype or _mean_type(x.dtype)
+
+
+def _mean(
+    t: ProgramTranslator,
+    node: ast.AST,
+    x: Cell,
+    axes: tuple[int, ...],
+    keepdims: bool,
+    dtype: DType | None = None,
+) -> Cell:
+    gives = _mean_dtype(t, node, x, dtype)
     works = f32 if gives.bits == 16 else gives
     total = Cell(works, _left(x, axes), _reduced(REDUCTIONS["sum"], x, works, axes))
     count = math.prod(x.shape[a] for a in axes)

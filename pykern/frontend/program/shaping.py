@@ -1,4 +1,4 @@
-"""The same elements in another form: transpose, reshape, broadcast, flip, concatenate, stack, pad."""
+"""The same elements in another form: transpose, reshape, broadcast, flip, concatenate, stack."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from pykern.frontend.program.tensors import (
     Output,
     Shape,
     empty,
-    fill,
     generic,
     insert_slice,
     reshape,
 )
 from pykern.frontend.program.tile_lengths import depends, owner, refuse
 from pykern.frontend.program.values import Cell
-from pykern.frontend.values import NoneValue, Scalar, TupleValue, Value, describe
+from pykern.frontend.values import NoneValue, TupleValue, Value, describe
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -208,34 +207,8 @@ def stacked(t: ProgramTranslator, node: ast.AST, arrays: Value, chosen: Value | 
     return _joined(expanded, (*old[:axis], len(cells), *old[axis:]), axis)
 
 
-def _pad(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    given = arguments.bind(t, node, "pad", "x pad_width", args, keywords)
-    x = arguments.array(t, node, given["x"])
-    widths = _widths(t, node, given["pad_width"], len(x.shape))
-    if any(n < 0 for pair in widths for n in pair):
-        raise t.type_error(node, "a width to pad is not negative")
-    refuse(t, node, (n for n, pair in zip(x.shape, widths, strict=True) if any(pair)), "`pad` goes along")
-    shape = tuple(n if pair == (0, 0) else sum(pair) + n for n, pair in zip(x.shape, widths, strict=True))
-    around = fill(Scalar(x.dtype, const=False if x.dtype.kind == "b" else 0), x.dtype, shape)
-    extents = [Extent(before, n) for n, (before, _) in zip(x.shape, widths, strict=True)]
-    return Cell(x.dtype, shape, insert_slice(x.ssa, around, extents))
-
-
-def _widths(t: ProgramTranslator, node: ast.AST, value: Value, rank: int) -> list[tuple[int, int]]:
-    """A number, (before, after) for all axes, or one pair an axis."""
-    if isinstance(value, TupleValue) and value.items and isinstance(value.items[0], TupleValue):
-        pairs = [arguments.integers(t, node, item, "a width to pad") for item in value.items]
-        pairs = pairs * rank if len(pairs) == 1 else pairs
-    else:
-        pairs = [arguments.integers(t, node, value, "a width to pad")] * rank
-    pairs = [p * 2 if len(p) == 1 else p for p in pairs]
-    if len(pairs) != rank or any(len(p) != 2 for p in pairs):
-        raise t.type_error(node, f"`pad` needs one (before, after) for each of {rank} axes")
-    return [(p[0], p[1]) for p in pairs]
-
-
 HANDLERS: dict[str, Callable] = {
     "transpose": _transpose, "swapaxes": _swapaxes, "reshape": _reshape, "ravel": _ravel,
     "expand_dims": _expand_dims, "squeeze": _squeeze, "broadcast_to": _broadcast_to, "flip": _flip,
-    "concatenate": _concatenate, "stack": _stack, "pad": _pad,
+    "concatenate": _concatenate, "stack": _stack,
 }  # fmt: skip

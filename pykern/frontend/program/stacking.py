@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from pykern.frontend.program import arguments, shaping
 from pykern.frontend.program.composition import Composer, is_given, number, numbers
 from pykern.frontend.program.tensors import Shape
+from pykern.frontend.program.values import Cell
 from pykern.frontend.values import TupleValue, Value
 
 if TYPE_CHECKING:
@@ -41,6 +42,26 @@ def _flipped(name: str, axis: int) -> Callable:
         return Composer(t, node).call("flip", x, number(axis))
 
     return apply
+
+
+def _rot90(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """A plane turned by quarters, from its first axis towards its second."""
+    given = arguments.bind(t, node, "rot90", "x k= axes=", args, keywords)
+    made = Composer(t, node)
+    x = made.array(given["x"])
+    quarters = arguments.integer(t, node, given["k"], "`k`") % 4 if is_given(given["k"]) else 1
+    chosen = given["axes"] if is_given(given["axes"]) else numbers((0, 1))
+    plane = arguments.axes(t, node, chosen, len(x.shape))
+    if len(plane) != 2:
+        raise t.type_error(node, f"`rot90` turns a plane of 2 axes, not of {len(plane)}", "write axes=(0, 1)")
+    first, second = map(number, plane)
+    if quarters == 0:
+        return made.call("copy", x)
+    if quarters == 2:
+        return made.call("flip", x, TupleValue((first, second)))
+    turned = made.call("flip", x, second) if quarters == 1 else x
+    turned = made.call("swapaxes", turned, first, second)
+    return turned if quarters == 1 else made.call("flip", turned, second)
 
 
 def _atleast(rank: int) -> Callable:
@@ -161,8 +182,40 @@ def _ndim(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dic
     )
 
 
+def _block(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """Nested lists of blocks: the innermost stand along the last axis, those around them along the one before it."""
+    blocks = arguments.bind(t, node, "block", "arrays", args, keywords)["arrays"]
+    made = Composer(t, node)
+    depths = set(_depths(blocks))
+    if len(depths) != 1:
+        raise t.type_error(node, "the lists of blocks are not nested equally deep", "write [[a, b], [c, d]]")
+    leaves = [made.array(v) for v in _leaves(blocks)]
+    rank = max([*depths, *(len(x.shape) for x in leaves)])
+    return _joined_blocks(made, blocks, rank, -max(depths))
+
+
+def _joined_blocks(made: Composer, blocks: Value, rank: int, axis: int) -> Cell:
+    if not isinstance(blocks, TupleValue):
+        x = made.array(blocks)
+        return made.reshaped(x, *(1,) * (rank - len(x.shape)), *x.shape)
+    parts = tuple(_joined_blocks(made, b, rank, axis + 1) for b in blocks.items)
+    return made.cell("concatenate", TupleValue(parts), number(rank + axis))
+
+
+def _depths(blocks: Value) -> list[int]:
+    """How many lists stand around each block."""
+    if not isinstance(blocks, TupleValue):
+        return [0]
+    return [1 + depth for b in blocks.items for depth in _depths(b)] or [-1]
+
+
+def _leaves(blocks: Value) -> list[Value]:
+    return [leaf for b in blocks.items for leaf in _leaves(b)] if isinstance(blocks, TupleValue) else [blocks]
+
+
 HANDLERS: dict[str, Callable] = {
-    "moveaxis": _moveaxis, "fliplr": _flipped("fliplr", 1), "flipud": _flipped("flipud", 0),
+    "rot90": _rot90, "block": _block, "moveaxis": _moveaxis,
+    "fliplr": _flipped("fliplr", 1), "flipud": _flipped("flipud", 0),
     **{f"atleast_{rank}d": _atleast(rank) for rank in (1, 2)}, "append": _append, "meshgrid": _meshgrid,
     **{name: _stack_along(name) for name in ("hstack", "vstack", "dstack", "column_stack")},
     "split": _split("split"), "array_split": _split("array_split"),

@@ -128,6 +128,17 @@ def _allclose(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords:
     return made.call("all", _isclose(t, node, args, keywords))
 
 
+def _isin(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """Whether each element is one of those given, compared with all of them."""
+    given = arguments.bind(t, node, "isin", "x values assume_unique= invert=", args, keywords)
+    made = Composer(t, node)
+    x, values = made.array(given["x"]), made.array(given["values"])
+    each = made.reshaped(x, *x.shape, 1)
+    is_inverse = arguments.flag(t, node, given["invert"], "`invert`")
+    compared = made.op("!=" if is_inverse else "==", each, made.reshaped(values, -1))
+    return made.call("all" if is_inverse else "any", compared, number(-1))
+
+
 def _array_equal(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     given = arguments.bind(t, node, "array_equal", "a b", args, keywords)
     made = Composer(t, node)
@@ -169,6 +180,6 @@ HANDLERS: dict[str, Callable] = {
     "count_nonzero": _count_nonzero, "ptp": _ptp, "average": _average, "nanmean": _nanmean,
     "nansum": _without_nan("nansum", "sum", 0.0), "nanprod": _without_nan("nanprod", "prod", 1.0),
     "nanmax": _without_nan("nanmax", "max", -math.inf), "nanmin": _without_nan("nanmin", "min", math.inf),
-    "nan_to_num": _nan_to_num, "isclose": _isclose, "allclose": _allclose, "array_equal": _array_equal,
+    "nan_to_num": _nan_to_num, "isclose": _isclose, "allclose": _allclose, "array_equal": _array_equal, "isin": _isin,
     "norm": _norm,
 }  # fmt: skip
