@@ -88,8 +88,10 @@ def _counted(t: Translation, node: ast.For, r: RangeValue) -> None:
     read = read_later(t, node, [*targets, *assigned_names(node.body)]) if values else frozenset()
     counter = next((n for n in targets if n in read and n not in assigned_names(node.body)), None)
     if node.exit_flags:
-        if values and counter is not None and not flows(t.names.get(counter)):
-            t.names[counter] = Scalar(weak_int, const=values[0])
+        # without an iteration the loop is not left early, and its `else` gives the value that is read
+        counter = next(iter(targets & node.otherwise), counter)
+        if counter is not None and not flows(t.names.get(counter)):
+            t.names[counter] = Scalar(weak_int, const=values[0] if values else 0)
         _while_form(t, node, body, count)
         return
     _loop(t, node, node.body, lambda carried: _scf_for(t, body, carried, count), targets, read - targets)

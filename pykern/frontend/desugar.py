@@ -1,8 +1,9 @@
 """break, continue and return become flags and branches, so that only if, for and while are left.
 
 Comes in: the statements of a function. Goes out: statements without Break, Continue, Return; loops
-carry `exit_flags` (names that end the loop when true) and branches made of an early exit carry
-`is_guard`. Names of ours start with a dot and cannot meet the user's.
+carry `exit_flags` (names that end the loop when true) and `otherwise` (names that their `else` gives a
+value), and branches made of an early exit carry `is_guard`. Names of ours start with a dot and cannot
+meet the user's.
 
 The usual shapes need no flag: ``if c: return`` before more statements becomes ``if c: ... else: rest``.
 """
@@ -12,6 +13,8 @@ from __future__ import annotations
 import ast
 import itertools
 from dataclasses import dataclass, field
+
+from pykern.data.scopes import assigned
 
 RESULT = ".result"
 RETURNED = ".returned"
@@ -109,6 +112,7 @@ class Desugarer:
         made = ast.copy_location(made, node)
         made.is_tile = getattr(node, "is_tile", False)
         made.exit_flags = flags
+        made.otherwise = {name for statement in node.orelse for name in _always_assigned(statement)}
         after: list[ast.stmt] = []
         if node.orelse and flags:
             otherwise = ast.If(none_of(flags, node), self._block(node.orelse, outer), [])
@@ -116,6 +120,11 @@ class Desugarer:
         elif node.orelse:
             after = self._block(node.orelse, outer)
         return [*before, made, *after]
+
+
+def _always_assigned(statement: ast.stmt) -> set[str]:
+    """Names that an assignment outside of branches and loops gives a value."""
+    return set(assigned(statement)) if isinstance(statement, ast.Assign | ast.AnnAssign) else set()
 
 
 def _exits(statement: ast.stmt) -> set[str]:

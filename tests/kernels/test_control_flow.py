@@ -346,3 +346,33 @@ def test_a_counter_chooses_from_a_tuple(device, rng):
 def takes_by_a_long_loop(x):
     for k in range(65):
         x[pk.index()] += TABLE[0][k % 3]
+
+
+@pytest.mark.parametrize("device", ["cpu", "python", "opencl"], indirect=True)
+def test_the_counter_after_a_loop_with_else(device, rng):
+    """Where the loop is left early it is the counter's, else what `else` assigns: also after no iteration."""
+
+    @pk.kernel
+    def first_above(o, p, x, lengths):
+        i = pk.index()
+        for j in range(lengths[i]):
+            if x[i, j] > 0.8:
+                break
+        else:
+            j = -5
+        o[i] = j
+        for k in range(lengths[i], 0, -1):
+            if x[i, k - 1] > 0.8:
+                break
+        else:
+            k = 0
+        p[i] = k
+
+    x, lengths = rng.random((40, 9)), rng.integers(0, 10, 40)
+    o, p, x, lengths = (
+        pk.asarray(v, device=device) for v in (np.zeros(40, int), np.zeros(40, int), x, lengths)
+    )
+    first_above(o, p, x, lengths, ndrange=40)
+    rows = [row[:n] > 0.8 for row, n in zip(x.numpy(), lengths.numpy(), strict=True)]
+    np.testing.assert_array_equal(o.numpy(), [row.argmax() if row.any() else -5 for row in rows])
+    np.testing.assert_array_equal(p.numpy(), [row.nonzero()[0][-1] + 1 if row.any() else 0 for row in rows])
