@@ -183,6 +183,11 @@ def instead_of(description: str, name: str = "") -> str:
 
 def scalar_from(value: Value) -> str | None:
     """How a scalar is had from a value that is none."""
+    if isinstance(value, Array) and value.outer:
+        further = [letter for letter in "ijklmnpq" if letter not in value.name][: len(value.shape)]
+        return (
+            f"give an index for every dimension, as in {value.name.removesuffix(']')}, {', '.join(further)}]"
+        )
     if isinstance(value, Array) and value.name.isidentifier():
         return f"index it, as in {value.name}[{', '.join('ijklmnpq'[: len(value.shape)]) or '()'}]"
     return next((advice for kind, advice in _SCALAR_FROM.items() if isinstance(value, kind)), None)

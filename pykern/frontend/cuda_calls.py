@@ -61,7 +61,7 @@ def _passed(t: Calls, node: ast.AST, function: CapturedCuda, number: int, value:
     hint = f"it is {function}"
     if bracket:
         rank = rest.count(":")
-        if not isinstance(value, Array) or value.dtype != dtype or len(value.shape) != rank:
+        if not isinstance(value, Array) or value.dtype != dtype or len(value.shape) != rank or value.outer:
             raise t.type_error(
                 node, f"argument {number + 1} of `{function.name}` is {wanted}, not {describe(value)}", hint
             )

@@ -7,6 +7,7 @@ bool is a byte, an fp8 its bits); a slice or an index outside of a known length 
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from mlir import ir
 from mlir.dialects import arith, memref
@@ -41,8 +42,15 @@ class Elements(Names):
             return self.tuple_item(node, base)
         if isinstance(base, TypeValue | LanguageName):
             return base  # an annotation such as pk.f32[:]
-        array, indices = self.subscript(node, base)
+        array, indices = self.subscript(node, base, whole=False)
+        if len(indices) < len(array.outer) + len(array.shape):
+            return self.part(node, array, indices)
         return self.load(node, array, indices)
+
+    def part(self, node: ast.Subscript, array: Array, indices: list[ir.Value]) -> Array:
+        """``x[i]`` of an array with more dimensions: a row, which is indexed as an array of its own."""
+        taken = len(indices) - len(array.outer)
+        return replace(array, name=ast.unparse(node), shape=array.shape[taken:], outer=tuple(indices))
 
     def tuple_item(self, node: ast.Subscript, base: TupleValue) -> Value:
         if isinstance(node.slice, ast.Slice):
@@ -61,15 +69,17 @@ class Elements(Names):
                                   "its first item is t[0], its last one t[-1]")  # fmt: skip
         return base.items[index.const]
 
-    def subscript(self, node: ast.Subscript, base: Value | None = None) -> tuple[Array, list[ir.Value]]:
-        """The array and the index values of ``x[i, j]``."""
+    def subscript(
+        self, node: ast.Subscript, base: Value | None = None, whole: bool = True
+    ) -> tuple[Array, list[ir.Value]]:
+        """The array and the index values of ``x[i, j]``: of every dimension, or where not `whole` of the first ones."""
         if base is None:
             base = self.expression(node.value)
         if not isinstance(base, Array):
             raise self.type_error(
                 node, f"{self.called(node.value, base)} cannot be indexed", self.instead_of_index(node)
             )
-        return base, self.indices(node, base)
+        return base, [*base.outer, *self.indices(node, base, whole)]
 
     @staticmethod
     def called(node: ast.expr, value: Value) -> str:
@@ -80,12 +90,12 @@ class Elements(Names):
     def instead_of_index(node: ast.Subscript) -> str:
         """What to write instead of an index into what holds no elements."""
         if isinstance(node.value, ast.Subscript):
-            return "write x[i, j] rather than x[i][j]"
+            return f"`{ast.unparse(node.value)}` is one element: it takes no further index"
         if isinstance(node.value, ast.Name):
             return f"pass an array for `{node.value.id}`, or write `{node.value.id}` without an index"
         return "only arrays and tuples hold elements"
 
-    def indices(self, access: ast.Subscript, array: Array) -> list[ir.Value]:
+    def indices(self, access: ast.Subscript, array: Array, whole: bool) -> list[ir.Value]:
         node = access.slice
         nodes = node.elts if isinstance(node, ast.Tuple) else [node]
         items: list[tuple[ast.expr, Value]] = []
@@ -101,7 +111,7 @@ class Elements(Names):
                 continue
             value = self.expression(item)
             items += [(item, v) for v in value.items] if isinstance(value, TupleValue) else [(item, value)]
-        if len(items) != len(array.shape):
+        if len(items) > len(array.shape) or (whole and len(items) < len(array.shape)):
             plural = "" if len(array.shape) == 1 else "s"
             raise self.type_error(node, f"{describe(array)} has {len(array.shape)} dimension{plural}, "
                                   f"and {len(items)} {'index is' if len(items) == 1 else 'indices are'} given",
@@ -126,22 +136,10 @@ class Elements(Names):
     def other_indices(self, nodes: list[ast.expr], items: list, array: Array) -> str:
         """What to write: an index that is a tuple is unpacked, else there are more or fewer."""
         one = nodes[0]
-        if (whole := self.index_of_index(one, len(array.shape))) is not None:
-            return whole
         if len(nodes) == 1 and isinstance(one, ast.Name) and len(items) > 1:
             fewer = "or launch over fewer dimensions"
             return f"`{one.id}` is a tuple of {len(items)}: write {array.name}[{one.id}[0]], {fewer}"
         return f"write {array.name}[{', '.join('ijklmnpq'[: len(array.shape)]) or '()'}]"
-
-    def index_of_index(self, first: ast.expr, rank: int) -> str | None:
-        """``x[i, j]`` for ``x[i][j]``, whose first index is `first`."""
-        for part in ast.walk(self.frame.function.node):
-            inner = part.value if isinstance(part, ast.Subscript) else None
-            if isinstance(inner, ast.Subscript) and any(first is one for one in ast.walk(inner.slice)):
-                indices = [ast.unparse(one.slice) for one in (inner, part) if isinstance(one, ast.Subscript)]
-                if len(indices) == rank:
-                    return f"write {ast.unparse(inner.value)}[{', '.join(indices)}]"
-        return None
 
     def index(self, node: ast.expr, value: Value, array: Array, dimension: int, access: ast.expr) -> ir.Value:
         """An index of an access as `index`; a negative constant counts from the end, as Python's does."""

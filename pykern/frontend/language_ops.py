@@ -230,7 +230,7 @@ def _element(t: Calls, node: ast.Call, args: list[Value], count: int) -> tuple[A
     if not array.writes:
         raise t.type_error(node, f"`{array.name}` is annotated pk.In: the kernel may not write it",
                            "annotate it pk.InOut")  # fmt: skip
-    return array, [t.index(node.args[1], v, array, d, node) for d, v in enumerate(items)]
+    return array, [*array.outer, *(t.index(node.args[1], v, array, d, node) for d, v in enumerate(items))]
 
 
 def _atomic(t: Calls, node: ast.Call, kind: str, args: list[Value]) -> Value:

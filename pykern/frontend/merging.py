@@ -67,7 +67,7 @@ def same(a: Value | None, b: Value | None) -> bool:
             return a.dtype == b.dtype and type(a.const) is type(b.const) and repr(a.const) == repr(b.const)
         return a.ssa is not None and b.ssa is not None and a.ssa == b.ssa
     if isinstance(a, Array) and isinstance(b, Array):
-        return a.ssa == b.ssa
+        return a.ssa == b.ssa and a.outer == b.outer
     return a is not None and a == b
 
 

@@ -205,5 +205,5 @@ class Names(Translation):
         known = array.shape[dimension]
         if known is not None:
             return Scalar(weak_int, const=known)
-        index = arith.ConstantOp(ir.IndexType.get(), dimension).result
+        index = arith.ConstantOp(ir.IndexType.get(), len(array.outer) + dimension).result
         return Scalar(weak_int, memref.DimOp(array.ssa, index).result)

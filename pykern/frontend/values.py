@@ -39,7 +39,8 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Array:
-    """Memory that is indexed: an argument (`space` "global"), or shared or private memory."""
+    """Memory that is indexed: an argument (`space` "global"), or shared or private memory; or a part of it, ``x[i]``,
+    whose first dimensions the indices `outer` have taken. `shape` is that of the part."""
 
     name: str
     dtype: DType
@@ -48,6 +49,7 @@ class Array:
     shape: tuple[int | None, ...]
     reads: bool = True
     writes: bool = True
+    outer: tuple[ir.Value, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,8 @@ class ReferenceArray:
         return len(self._array)
 
     def __getitem__(self, index: Any) -> Any:
+        if self._array.ndim > (len(index) if isinstance(index, tuple) else 1):
+            return self._part(index)
         if not self._reads:
             raise KernelTypeError(
                 f"`{self._name}` is annotated pk.Out: the kernel may not read it", hint="annotate it pk.InOut"
@@ -75,6 +77,14 @@ class ReferenceArray:
         self._note(READ, place)
         element = self._array[place]
         return np.float32(element) if self._dtype.is_storage else element
+
+    def _part(self, index: Any) -> ReferenceArray:
+        """``x[i]`` of an array with more dimensions: a row, which is indexed as an array of its own."""
+        place = self._checked(index, whole=False)
+        name = f"{self._name}[{', '.join(map(str, place))}]"
+        return ReferenceArray(
+            self._array[place], name, self._reads, self._writes, self._refused, self._shared_by
+        )
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._store(self._checked(index), value, WRITE)
@@ -124,9 +134,9 @@ class ReferenceArray:
         shown = f"`{self._name}[{', '.join(map(str, place))}]`"
         item.launch.races.touch(item, kind, (address, self._shared_by), shown, changes)
 
-    def _checked(self, index: Any) -> tuple[int, ...]:
+    def _checked(self, index: Any, whole: bool = True) -> tuple[int, ...]:
         items = index if isinstance(index, tuple) else (index,)
-        shape = self._array.shape
+        shape = self._array.shape if whole else self._array.shape[: len(items)]
         if len(items) != len(shape):
             raise KernelTypeError(
                 f"`{self._name}` has {len(shape)} dimensions, and {len(items)} indices are given"

@@ -1,0 +1,113 @@
+"""``x[i]`` of an array with more dimensions is a row of it: indexed, measured, passed on and written as an array."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pykern as pk
+
+
+@pk.func
+def dot(a, b):
+    total = 0.0
+    for k in range(len(a)):
+        total += a[k] * b[k]
+    return total
+
+
+@pk.kernel
+def products(o, x, y):
+    i, j = pk.index()
+    o[i][j] = dot(x[i], y[j])
+
+
+@pk.kernel
+def sorted_rows(x):
+    row = x[pk.index()]
+    for k in range(1, row.shape[0]):
+        m = k
+        while m > 0 and row[m - 1] > row[m]:
+            row[m - 1], row[m] = row[m], row[m - 1]
+            m -= 1
+
+
+@pk.kernel
+def ends(o, c, h):
+    i, j = pk.index()
+    block = c[i]
+    o[i, j] = block[j][-1] + block[j, 0] + c[i, j].shape[0] + block.ndim
+    pk.atomic_add(h[i], j, 1.0)
+    h[i][j] += 0.5
+
+
+DEVICES = ["cpu", "python", "opencl", "cuda:emulated"]
+
+
+@pytest.mark.parametrize("device", DEVICES, indirect=True)
+@pytest.mark.parametrize("shape", [(5, 7, 9), (1, 1, 1), (3, 4, 0)])
+def test_functions_take_rows(rng, device, shape):
+    n, m, k = shape
+    x, y = rng.random((n, k)), rng.random((m, k))
+    arrays = [pk.asarray(v, device=device) for v in (np.zeros((n, m)), x, y)]
+    products(*arrays, ndrange=(n, m))
+    np.testing.assert_allclose(arrays[0].numpy(), x @ y.T, rtol=1e-12)
+
+
+@pytest.mark.parametrize("device", DEVICES, indirect=True)
+def test_rows_are_written(rng, device):
+    x = rng.random((13, 8))
+    given = pk.asarray(x.copy(), device=device)
+    sorted_rows(given, ndrange=13)
+    np.testing.assert_array_equal(given.numpy(), np.sort(x, axis=1))
+
+
+@pytest.mark.parametrize("device", DEVICES, indirect=True)
+def test_parts_of_three_dimensions(rng, device):
+    c = rng.random((3, 4, 5))
+    o, h, x = (pk.asarray(v, device=device) for v in (np.zeros((3, 4)), np.zeros((3, 4)), c))
+    ends(o, x, h, ndrange=(3, 4))
+    np.testing.assert_allclose(o.numpy(), c[:, :, -1] + c[:, :, 0] + 5 + 2, rtol=1e-12)
+    np.testing.assert_array_equal(h.numpy(), np.full((3, 4), 1.5))
+
+
+def test_strided_rows(rng):
+    x, y = rng.random((20, 9)), rng.random((9, 14))
+    o = np.zeros((10, 7))
+    products(o, x[::-2], y.T[::2], ndrange=o.shape)
+    np.testing.assert_allclose(o, x[::-2] @ y.T[::2].T, rtol=1e-12)
+
+
+def test_derivatives_of_rows(rng):
+    x, y = rng.random((4, 6)), rng.random((3, 6))
+    o, do, dx, dy = np.zeros((4, 3)), rng.random((4, 3)), np.zeros_like(x), np.zeros_like(y)
+    given = do.copy()
+    pk.autodiff(products)(pk.Dup(o, do), pk.Dup(x, dx), pk.Dup(y, dy), ndrange=(4, 3))
+    np.testing.assert_allclose(dx, given @ y, rtol=1e-12)
+    np.testing.assert_allclose(dy, given.T @ x, rtol=1e-12)
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+def test_bounds_of_rows(device):
+    @pk.kernel(debug=True)
+    def outside(x, n):
+        row = x[pk.index()]
+        row[n] = 1.0
+
+    x = np.zeros((3, 4))
+    with pytest.raises(pk.errors.OutOfBounds, match="4"):
+        outside(x, 4, ndrange=3, device=device)
+    assert not x.any()
+
+
+@pytest.mark.parametrize(
+    "text", ["x[i] = 1.0", "x[i] += 1.0", "x[0, 0] = x[i]", "x[0, 0] = x[i] + 1.0", "x[i, 0, 0] = 1.0"]
+)
+def test_a_row_is_no_number(text, tmp_path):
+    file = tmp_path / "kernel.py"
+    file.write_text(f"def kernel(x):\n    i = pk.index()\n    {text}\n")
+    scope: dict = {"pk": pk}
+    exec(compile(file.read_text(), file, "exec"), scope)
+    with pytest.raises(pk.errors.KernelTypeError) as caught:
+        pk.kernel(scope["kernel"])(np.zeros((3, 4)), ndrange=3)
+    assert f'"{file}", line 3' in str(caught.value)
