@@ -32,6 +32,7 @@ from pykern.frontend.merging import (
     zeros_like,
 )
 from pykern.frontend.values import (
+    Array,
     RangeValue,
     Scalar,
     TupleValue,
@@ -68,12 +69,15 @@ class _Carried:
 
 
 def for_loop(t: Translation, node: ast.For) -> None:
-    """``for`` over a range, or unrolled over a tuple or ``pk.unroll(range(...))``."""
+    """``for`` over a range or the elements of an array, or unrolled over a tuple or ``pk.unroll(range(...))``."""
     iterated = t.expression(node.iter)
     if isinstance(iterated, TupleValue):
         unrolled(t, node, iterated.items)
+    elif isinstance(iterated, Array) and iterated.shape:
+        nil, one = Scalar(weak_int, const=0), Scalar(weak_int, const=1)
+        _counted(t, node, RangeValue(nil, t.length(iterated, 0), one), iterated)
     elif not isinstance(iterated, RangeValue):
-        raise t.type_error(node.iter, f"a loop runs over range(...) or a tuple, not {describe(iterated)}",
+        raise t.type_error(node.iter, f"a loop runs over range(...), an array or a tuple, not {describe(iterated)}",
                            "write `for k in range(len(x)):` and index")  # fmt: skip
     elif iterated.unroll or _indexes_tuple(t, node, iterated):
         unrolled(t, node, constant_items(t, node, iterated))
@@ -81,15 +85,17 @@ def for_loop(t: Translation, node: ast.For) -> None:
         _counted(t, node, iterated)
 
 
-def _counted(t: Translation, node: ast.For, r: RangeValue) -> None:
-    """A loop in the IR. What each iteration assigns has a value after a range that is known not to be empty."""
-    count, body, targets = trip_count(r), _ForBody(t, node, r), set(target_names(node))
-    values = constant_values(r)
+def _counted(t: Translation, node: ast.For, r: RangeValue, array: Array | None = None) -> None:
+    """A loop in the IR, over the numbers of a range or over the elements of `array` that they count. What each
+    iteration assigns has a value after a range that is known not to be empty."""
+    count, body, targets = trip_count(r), _ForBody(t, node, r, array), set(target_names(node))
+    values = constant_values(r) if array is None else range(0)
     read = read_later(t, node, [*targets, *assigned_names(node.body)]) if values else frozenset()
     counter = next((n for n in targets if n in read and n not in assigned_names(node.body)), None)
     if node.exit_flags:
         # without an iteration the loop is not left early, and its `else` gives the value that is read
-        counter = next(iter(targets & node.otherwise), counter)
+        if array is None:
+            counter = next(iter(targets & node.otherwise), counter)
         if counter is not None and not flows(t.names.get(counter)):
             t.names[counter] = Scalar(weak_int, const=values[0] if values else 0)
         _while_form(t, node, body, count)
@@ -185,15 +191,17 @@ def ceil_divide(a: Scalar, b: Scalar) -> Scalar:
 class _ForBody:
     """One iteration of a `for` loop: binds the target and translates the body."""
 
-    def __init__(self, t: Translation, node: ast.For, r: RangeValue) -> None:
-        self.t, self.node, self.range = t, node, r
+    def __init__(self, t: Translation, node: ast.For, r: RangeValue, array: Array | None) -> None:
+        self.t, self.node, self.range, self.array = t, node, r, array
 
     def __call__(self, counter: ir.Value, counts: bool) -> None:
         """`counts`: the counter runs from 0 by 1 and the target is start + counter * step."""
         index = Scalar(weak_int, counter)
         if counts:
             index = arithmetic.binary("+", self.range.start, arithmetic.binary("*", index, self.range.step))
-        self.t.assign(self.node.target, index)
+        self.t.assign(
+            self.node.target, index if self.array is None else self.t.item(self.node.iter, self.array, index)
+        )
         self.t.statements(self.node.body)
 
 

@@ -47,7 +47,12 @@ class Elements(Names):
             return self.part(node, array, indices)
         return self.load(node, array, indices)
 
-    def part(self, node: ast.Subscript, array: Array, indices: list[ir.Value]) -> Array:
+    def item(self, node: ast.expr, array: Array, index: Scalar) -> Value:
+        """The element or the row of `array`, which is `node`, at one place of its first dimension."""
+        indices = [*array.outer, materialise(convert(index, weak_int))]
+        return self.load(node, array, indices) if len(array.shape) == 1 else self.part(node, array, indices)
+
+    def part(self, node: ast.expr, array: Array, indices: list[ir.Value]) -> Array:
         """``x[i]`` of an array with more dimensions: a row, which is indexed as an array of its own."""
         taken = len(indices) - len(array.outer)
         return replace(array, name=ast.unparse(node), shape=array.shape[taken:], outer=tuple(indices))

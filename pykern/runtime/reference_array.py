@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,9 @@ class ReferenceArray:
 
     def __len__(self) -> int:
         return len(self._array)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
 
     def __getitem__(self, index: Any) -> Any:
         if self._array.ndim > (len(index) if isinstance(index, tuple) else 1):

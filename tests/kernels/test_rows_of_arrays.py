@@ -41,6 +41,21 @@ def ends(o, c, h):
     h[i][j] += 0.5
 
 
+@pk.kernel
+def summed(o, p, x, limit):
+    i = pk.index()
+    total = 0.0
+    for value in x[i]:
+        total += value
+    o[i] = total
+    p[i] = 0.0
+    for row in x:
+        for value in row:
+            if value > limit:
+                break
+            p[i] += value * row[0]
+
+
 DEVICES = ["cpu", "python", "opencl", "cuda:emulated"]
 
 
@@ -69,6 +84,18 @@ def test_parts_of_three_dimensions(rng, device):
     ends(o, x, h, ndrange=(3, 4))
     np.testing.assert_allclose(o.numpy(), c[:, :, -1] + c[:, :, 0] + 5 + 2, rtol=1e-12)
     np.testing.assert_array_equal(h.numpy(), np.full((3, 4), 1.5))
+
+
+@pytest.mark.parametrize("device", DEVICES, indirect=True)
+@pytest.mark.parametrize("shape", [(6, 7), (1, 3), (4, 0)])
+def test_loops_over_rows_and_elements(rng, device, shape):
+    x = rng.random(shape)
+    o, p, given = (pk.asarray(v, device=device) for v in (np.zeros(shape[0]), np.ones(shape[0]), x))
+    summed(o, p, given, 0.9, ndrange=shape[0])
+    np.testing.assert_allclose(o.numpy(), x.sum(1), rtol=1e-12)
+    before = np.cumprod(x <= 0.9, axis=1)
+    expected = (x * before * x[:, :1]).sum() if x.size else 0.0
+    np.testing.assert_allclose(p.numpy(), np.full(shape[0], expected), rtol=1e-12)
 
 
 def test_strided_rows(rng):
