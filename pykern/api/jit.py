@@ -95,6 +95,7 @@ class ProgramBase(Decorated):
         options: KernelOptions,
         donate_argnums: tuple[int, ...] = (),
         text: FunctionText | None = None,
+        tiles: TileLaunch | None = None,
     ) -> None:
         super().__init__(function, options, text)
         self.donate_argnums = donate_argnums
@@ -103,7 +104,7 @@ class ProgramBase(Decorated):
         self.pulled: tuple[Parameter, ...] | None = None
         self.residual_sources: dict[str, ProgramSource] = {}
         self.checkpoint = "all"
-        self.tiles: TileLaunch | None = None
+        self.tiles = tiles
         self._plans: tuple[Any, dict[Any, Plan | DevicePlan]] = (None, {})
         self._sources: dict[ProgramSource, Plan] = {}
         self._device_plans: dict[tuple[str, ProgramSource], DevicePlan] = {}
@@ -111,7 +112,7 @@ class ProgramBase(Decorated):
         self._simple = self._is_simple()
         self._entries = ProgramEntries(self)
         self.refuse_parameters(
-            ("out", "donate"),
+            ("out", "donate") if tiles is None else (),
             "a keyword of its call",
             "name each parameter; a tuple, a list or a dict of arrays may be one of them",
         )

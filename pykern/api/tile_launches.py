@@ -63,6 +63,7 @@ class TileLaunches:
             return COMPLETED
         spaces, options, rest = self._asked(keywords)
         values = self.kernel.bind(args, rest)
+        args, rest = self._by_place(args, rest)
         device = device_of(values, options.get("device"), options.get("stream"))
         for launch in spaces:
             if 0 in [count for _, _, count in launch.space]:
@@ -88,12 +89,19 @@ class TileLaunches:
             )
         given = {name: keywords.pop(name) for name in ("target", "passes") if name in keywords}
         spaces, _, rest = self._asked(keywords)
+        args, rest = self._by_place(args, rest)
         return self._program(spaces[0]).lower(*args, **rest, **given)
 
     def programs(self, keywords: dict[str, Any]) -> tuple[list[Program], dict[str, Any]]:
         """The programs of a launch, one for each index space, and the keywords that they are called with."""
         spaces, options, rest = self._asked(keywords)
         return [self._program(space) for space in spaces], {**options, **rest}
+
+    def _by_place(self, args: tuple, rest: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+        """Arguments of the kernel, without names that a call of a program uses itself."""
+        if rest.keys().isdisjoint(("out", "donate")):
+            return args, rest
+        return tuple(value for _, value in self.kernel.bind(args, rest)), {}
 
     def _asked(self, keywords: dict[str, Any]) -> tuple[list[TileLaunch], dict[str, Any], dict[str, Any]]:
         """What is launched, where, and the kernel's own keywords."""
@@ -129,9 +137,8 @@ class TileLaunches:
                 if len(self._programs) >= MOST_SPACES:
                     self._programs.clear()
                     self._known.clear()
-                made = Program(kernel.__wrapped__, kernel.options, text=kernel.text)
+                made = Program(kernel.__wrapped__, kernel.options, text=kernel.text, tiles=launch)
                 made.signature, made.annotations = kernel.signature, kernel.annotations
-                made.tiles = launch
                 self._programs[launch] = made
         return made
 

@@ -102,6 +102,7 @@ _FUNCTIONS = {
     ),
     **dict.fromkeys(("isinstance", "type"), "types are known when compiling: compare x.dtype == pk.f32"),
     **dict.fromkeys(("time", "perf_counter", "sleep"), "measure around the launch: pk.benchmark(k, (x, y))"),
+    "complex": "keep the real and the imaginary part as two numbers",
     **dict.fromkeys(("str", "repr", "format"), "pass the values to print one by one: print('x =', x)"),
     **dict.fromkeys(("list", "dict", "set"), "use a tuple for a few values, or pk.private(shape, dtype)"),
     **dict.fromkeys(("zeros", "ones", "empty", "full", "array"), "make memory with pk.private(shape, dtype)"),

@@ -127,6 +127,8 @@ class Elements(Names):
     def instead_of_slice(indices: ast.expr, array: Array) -> str:
         """What to write instead of a slice: an element, or a loop over those that it names."""
         parts = indices.elts if isinstance(indices, ast.Tuple) else [indices]
+        if not array.shape:
+            return f"an array of no dimensions has one element: {array.name if array.name.isidentifier() else 'x'}[()]"
         axis = next((n for n, part in enumerate(parts) if isinstance(part, ast.Slice)), None)
         if (
             axis is None

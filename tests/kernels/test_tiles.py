@@ -492,3 +492,40 @@ def test_forward_mode(device, rng):
     pk.autodiff(softmax, mode="forward")(pk.Dup(out, dout), pk.Dup(rows_, drows_), ndrange=7)
     s = np.exp(rows) / np.exp(rows).sum(-1, keepdims=True)
     np.testing.assert_allclose(dout.numpy(), s * (drows - (s * drows).sum(-1, keepdims=True)), atol=1e-14)
+
+
+@pk.kernel
+def doubled_into_out(out, donate):
+    i = pk.tile()
+    out[i] = 2 * donate[i]
+
+
+@each_device
+def test_names_that_calls_of_programs_use(device, rng):
+    """A tile kernel has no results of its own, so its parameters may be called `out` and `donate`."""
+    x = rng.random(37, np.float32)
+    for by_name in (False, True):
+        out = np.zeros_like(x)
+        if by_name:
+            named: dict[str, Any] = {"donate": x, "out": out}
+            doubled_into_out(**named, ndrange=37, device=device)
+        else:
+            doubled_into_out(out, x, ndrange=37, device=device)
+        np.testing.assert_array_equal(out, 2 * x)
+
+
+def test_stages_and_derivatives_of_a_kernel_with_out(rng):
+    x = pk.spec((37,), pk.f32)
+    assert doubled_into_out.lower(out=x, donate=x, ndrange=37).stages
+    dout, dx = rng.random(37), np.zeros(37)
+    cotangent = dout.copy()
+    pk.autodiff(doubled_into_out)(pk.Dup(np.zeros(37), dout), pk.Dup(np.ones(37), dx), ndrange=37)
+    np.testing.assert_allclose(dx, 2 * cotangent)
+
+    @pk.jit
+    def quadrupled(x):
+        y = pk.zeros_like(x)
+        doubled_into_out(y, x, ndrange=37)
+        return 2 * y
+
+    np.testing.assert_allclose(quadrupled(cotangent), 4 * cotangent)

@@ -99,7 +99,9 @@ def broadcast_to(t: ProgramTranslator, node: ast.AST, value: Value, dtype: DType
         n in (1, shape[len(shape) - len(value.shape) + a]) for a, n in enumerate(value.shape)
     )
     if not fits:
-        raise t.type_error(node, f"{describe(value)} does not broadcast to the shape {shape}")
+        raise t.type_error(node, f"{describe(value)} does not broadcast to the shape {shape}",
+                           "axes are matched from the last; lengths are equal or 1" if t.tile is None
+                           else "make an array of a tile's length by its name: pk.zeros((i, j), dtype)")  # fmt: skip
     [(_, ssa)] = elementwise(shape, [broadcast_input(value, shape)], lambda e: [convert(e[0], dtype)])
     return Cell(dtype, shape, ssa)
 
