@@ -198,12 +198,12 @@ def dtypes_of(item: Any) -> set[str]:
 LIMITS = """\
 ## What no GPU has shown
 
-Code for NVIDIA's and AMD's GPUs was assembled, counted and emulated, and never ran on one. So unknown are: any time;
-whether instructions that were saved were what a kernel waited for; clocks, caches, and how many groups run side by side
-in fact; how often shared memory's banks and memory's sectors are met by more than one access at a time, which the
-emulators do not count; the order in which tensor cores add; the errors of the approximate instructions; the order of
-memory between groups; what drivers refuse or do otherwise than their functions here; and waits that are missing behind
-asynchronous copies.
+Code for NVIDIA's and AMD's GPUs was assembled, counted and emulated, and never ran on one. So we do not know:
+
+- how fast it is: no time was measured, and clocks, caches, occupancy, bank conflicts and coalescing are not emulated;
+- the order in which tensor cores add, and the errors of approximate instructions;
+- the order of memory accesses between groups, and whether a wait is missing after an asynchronous copy;
+- what drivers refuse, or do otherwise than their stand-ins here.
 
 ## NVIDIA's GPUs, emulated
 
