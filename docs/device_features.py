@@ -70,6 +70,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
         "test_index_spaces::test_views", "test_index_spaces::test_a_view_that_repeats_its_elements",
         "test_index_spaces::test_an_array_of_no_dimension",
         "test_index_spaces::test_a_read_only_argument_is_refused", "test_negative_constants::*",
+        "test_rows_of_arrays::*",
     ),
     "control flow, loops": (
         "test_fast_rows::*", "test_range_steps::*", "test_values_after_loops::*",
