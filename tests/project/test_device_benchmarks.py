@@ -10,6 +10,7 @@ import pytest
 from pykern.lowering.nvvm.disassembly import disassembler
 from pykern.lowering.nvvm.ptxas import ptxas
 from pykern.pytest_plugin import need_package
+from tests.cases.texts import imported
 from tests.project.programs import attempt, run
 from tests.project.tree import ROOT
 
@@ -24,6 +25,26 @@ def test_every_device(tmp_path):
     assert [row["name"] for row in found["rows"]] == ["copy, the driver's", "copy"]
     assert all(set(row["times"]) == set(found["devices"]) for row in found["rows"])
     assert all(seconds > 0 for row in found["rows"] for seconds in row["times"].values())
+
+
+@pytest.mark.slow
+def test_two_trees_by_turns(tmp_path):
+    """A tree beside itself: rows of each device, and a mean."""
+    program = ROOT / "benchmarks" / "devices_by_turns.py"
+    output = run(sys.executable, program, ROOT, "--quick", "--turns", "1", "--only", "copy", cwd=tmp_path)
+    rows = [line.split() for line in output.splitlines()]
+    assert ["copy", "cpu"] in [row[:2] for row in rows]
+    assert ["geometric", "mean", "cpu"] in [row[:3] for row in rows]
+    assert "in one tree alone" not in output
+
+
+def test_times_of_two_trees_are_compared():
+    turns = imported(ROOT / "benchmarks" / "devices_by_turns.py")
+    before = {("copy", "cpu"): 2e-3, ("sum", "cpu"): 1e-3, ("old", "cpu"): 1.0}
+    lines = turns.compared(before, {("copy", "cpu"): 1e-3, ("sum", "cpu"): 2e-3})
+    assert lines[1].split() == ["copy", "cpu", "2.000", "1.000", "0.50"]
+    assert lines[3].split() == ["geometric", "mean", "cpu", "1.00"]
+    assert lines[4] == "in one tree alone: old"
 
 
 @pytest.mark.slow
