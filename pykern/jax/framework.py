@@ -13,6 +13,8 @@ jnp: Any = importlib.import_module("jax.numpy")
 core: Any = importlib.import_module("jax.extend.core")
 partitioning: Any = importlib.import_module("jax.experimental.custom_partitioning")
 ad: Any = importlib.import_module("jax.interpreters.ad")
+own_ad: Any = importlib.import_module("jax._src.interpreters.ad")
+"""What of it has no public name."""
 batching: Any = importlib.import_module("jax.interpreters.batching")
 mlir: Any = importlib.import_module("jax.interpreters.mlir")
 needs_devices: set[Any] = getattr(

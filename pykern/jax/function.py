@@ -27,7 +27,10 @@ from pykern.jax.framework import jax
 from pykern.jax.launch import Fresh, launch_function
 from pykern.jax.primitive import bind
 from pykern.jax.results import Like, described
+from pykern.jax.reverse import register
 from pykern.types import BY_NAME
+
+register()
 
 
 class Primitive(ABC):

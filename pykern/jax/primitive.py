@@ -2,7 +2,7 @@
 
 Comes in: a `Callee`, and how the call is a batch of calls. Goes out: results. Derivatives are calls of the callee's
 derivatives: tangents are a call that is linear by the tangents it takes, and whose transposition gives cotangents. A
-batch is one call, in which the handler goes through it.
+batch is one call, in which the handler goes through it. Read next: `reverse`, where a call keeps residuals.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pykern.jax.callee import Callee
 from pykern.jax.code import jax_dtype, unsharded
 from pykern.jax.cut_rule import CutRule
 from pykern.jax.framework import Array, ad, batching, core, jax, jnp, mlir, needs_devices
+from pykern.jax.halves import Halves
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,18 @@ call_p.multiple_results = True
 @dataclass(frozen=True)
 class Call:
     """A call that gives those results that are `kept`. `tangents_of`, where it gives tangents: the callee and its
-    parameters whose tangents come behind its arguments; by these it is linear."""
+    parameters whose tangents come behind its arguments; by these it is linear.
+
+    `halves`, where residuals are kept: a call of the program gives those of the forward half behind its results, and
+    calls of the derivatives take them behind their arguments. Nothing is differentiated by a residual: derivatives are
+    those of the arguments, which a call has, too.
+    """
 
     callee: Callee
     batch: Batch
     kept: tuple[int, ...]
     tangents_of: tuple[Callee, tuple[int, ...]] | None = None
+    halves: Halves | None = None
 
     def bind(self, *arrays: Array) -> list[Array]:
         """Call it, under whatever JAX does."""
@@ -54,8 +61,8 @@ class Call:
     @property
     def _is_cut(self) -> bool:
         """Whether devices may compute parts of it."""
-        is_whole = not self.batch.shape and self.tangents_of is None and self.callee.resized is not None
-        return is_whole and self.callee.sharding is not None
+        is_whole = not self.batch.shape and self.tangents_of is None and self.halves is None
+        return is_whole and self.callee.resized is not None and self.callee.sharding is not None
 
     @property
     def _rule(self) -> CutRule:
@@ -100,12 +107,27 @@ class Call:
         """All that the callee gives. Tangents are what they belong to: no code of theirs is asked for, which reverse
         mode never runs."""
         if self.tangents_of is None:
-            return self.callee.code.results
+            return self._computed.code.results
         callee, _ = self.tangents_of
         found = callee.code.results
         return (*found, *(found[n] for n in callee.float_results))
 
     # -- what is computed --------------------------------------------------------------------------
+
+    @property
+    def _computed(self) -> Callee:
+        """The program that runs."""
+        if self.halves is None or self.tangents_of is not None:
+            return self.callee
+        return self.halves.forward if self.callee is self.halves.primal else self.halves.backward
+
+    def _taken(self, operands: Sequence[Any]) -> list[Any]:
+        """What that program takes of the operands, or of what is said of each."""
+        count = len(self.callee.leaves)
+        if self.halves is None or self._computed is not self.halves.backward:
+            return list(operands[:count])
+        arguments = len(self.halves.primal.leaves)
+        return self.halves.operands(operands[:arguments], operands[arguments:count], operands[count:])
 
     def expand(self, *arrays: Array) -> list[Array]:
         """The call; each device computes its part of it where the program's rule lets dimensions be cut."""
@@ -120,21 +142,21 @@ class Call:
 
     def on_one(self, *arrays: Array) -> list[Array]:
         """On the CPU by the handler, elsewhere by the portable source, which XLA compiles."""
-        if self.callee.portable is None:
+        if self._computed.portable is None:
             return jax.lax.platform_dependent(*arrays, cpu=self._here)
         return jax.lax.platform_dependent(*arrays, cpu=self._here, default=self._elsewhere)
 
     def _here(self, *arrays: Array) -> list[Array]:
         like = jax.typeof(arrays[0]) if arrays else None
-        found = self.callee.code.call(arrays, self.batch.shape, like)
+        found = self._computed.code.call(self._taken(arrays), self.batch.shape, like)
         return [found[n] for n in self.kept]
 
     def _elsewhere(self, *arrays: Array) -> list[Array]:
-        function, results = self.callee.portable, self.results
+        function, results = self._computed.portable, self.results
         assert function is not None
         for _ in self.batch.shape:
-            function = jax.vmap(function, tuple(0 if b else None for b in self.batch.batched))
-        found = function(*arrays)
+            function = jax.vmap(function, tuple(0 if b else None for b in self._taken(self.batch.batched)))
+        found = function(*self._taken(arrays))
         return [found[n].astype(jax_dtype(results[n], n)) for n in self.kept]
 
     # -- derivatives -------------------------------------------------------------------------------
@@ -142,18 +164,36 @@ class Call:
     def jvp(self, arrays: Sequence[Array], tangents: Sequence[Any]) -> tuple[list[Array], list[Any]]:
         """Results and their tangents. The results are a call of their own: the tangents alone may be a batch."""
         nonzero = [n for n, t in enumerate(tangents) if not isinstance(t, ad.Zero)]
-        parameters = self.callee.parameters_of(nonzero)
-        pushed = self.callee.pushed(parameters)
-        active = self.callee.floats_of(parameters)
-        given = [ad.instantiate_zeros(tangents[n]) for n in active]
-        first = len(self.callee.code.results)
-        places = {n: first + k for k, n in enumerate(self.callee.float_results)}
-        kept = tuple(places[n] for n in self.kept if n in places)
-        batch = self.batch.behind([self.batch.batched[n] for n in active])
-        call = Call(pushed, batch, kept, (self.callee, parameters))
+        parameters = self.parameters_of(nonzero)
         results = self.bind(*arrays)
-        found = iter(call.bind(*alike(*arrays, *given)))
-        return results, [
+        return results, self.tangents(parameters, arrays[: len(self.callee.leaves)], tangents, results)
+
+    def parameters_of(self, operands: Sequence[int]) -> tuple[int, ...]:
+        """The callee's parameters that some of the operands belong to; none do that are residuals."""
+        return self.callee.parameters_of(n for n in operands if n < len(self.callee.leaves))
+
+    def tangents(
+        self,
+        parameters: tuple[int, ...],
+        arguments: Sequence[Array],
+        tangents: Sequence[Any],
+        results: Sequence[Array],
+        halves: Halves | None = None,
+        residuals: Sequence[Array] = (),
+    ) -> list[Any]:
+        """Those of the results, by the tangents of these parameters: a call that is linear by them. Its transposition
+        takes the residuals, where there are `halves`."""
+        callee = self.callee
+        active, count = callee.floats_of(parameters), len(callee.leaves)
+        given = [ad.instantiate_zeros(tangents[n]) for n in active]
+        first = len(callee.code.results)
+        places = {n: first + k for k, n in enumerate(callee.float_results)}
+        kept = tuple(places[n] for n in self.kept if n in places)
+        own = Batch(self.batch.shape, self.batch.batched[:count])
+        batch = own.behind([own.batched[n] for n in active]).behind([bool(own.shape)] * len(residuals))
+        call = Call(callee.pushed(parameters), batch, kept, (callee, parameters), halves)
+        found = iter(call.bind(*alike(*arguments, *given, *residuals)))
+        return [
             next(found) if n in places else ad.Zero(jax.typeof(r).to_tangent_aval())
             for n, r in zip(self.kept, results, strict=True)
         ]
@@ -167,9 +207,12 @@ class Call:
         by_result = dict(zip(self.kept, cotangents, strict=True))
         given = {n: by_result.get(results + k) for k, n in enumerate(callee.float_results)}
         batch = Batch(self.batch.shape, self.batch.batched[:count])
-        pulled = _pull(callee, parameters, arguments[:count], given, batch)
-        wanted = zip(callee.floats_of(parameters), arguments[count:], strict=True)
-        return [None] * count + [pulled[n] if ad.is_undefined_primal(a) else None for n, a in wanted]
+        active = callee.floats_of(parameters)
+        residuals = arguments[count + len(active) :]
+        pulled = _pull(callee, parameters, arguments[:count], given, batch, self.halves, residuals)
+        wanted = zip(active, arguments[count : count + len(active)], strict=True)
+        found = [pulled[n] if ad.is_undefined_primal(a) else None for n, a in wanted]
+        return [None] * count + found + [None] * len(residuals)
 
     # -- batches -----------------------------------------------------------------------------------
 
@@ -179,7 +222,7 @@ class Call:
         shape, inner = (size, *self.batch.shape), len(self.batch.shape)
         whole = [d is not None or b for d, b in zip(dims, self.batch.batched, strict=True)]
         if self.tangents_of is None:
-            for argument, _ in self.callee.code.aliases:
+            for argument, _ in self._computed.code.aliases:
                 whole[argument] = True
         given = []
         for n, (array, dim) in enumerate(zip(arrays, dims, strict=True)):
@@ -267,13 +310,20 @@ def _kind(like: Any, shape: tuple[int, ...], dtype: Any, spec: Any) -> Any:
 
 
 def _pull(
-    callee: Callee, parameters: tuple[int, ...], arrays: Sequence[Array], given: dict[int, Any], batch: Batch
+    callee: Callee,
+    parameters: tuple[int, ...],
+    arrays: Sequence[Array],
+    given: dict[int, Any],
+    batch: Batch,
+    halves: Halves | None,
+    residuals: Sequence[Array],
 ) -> list[Any]:
     """Cotangents of the arguments, None for those that have none; `given` are those of results, some of them zero."""
     pulled = callee.pulled(parameters)
     seeds = [_seed(callee, n, given.get(n), batch.shape) for n in callee.float_results]
-    kept = tuple(range(len(pulled.code.results)))
-    found = Call(pulled, batch.behind([True] * len(seeds)), kept).bind(*alike(*arrays, *seeds))
+    whole = batch.behind([True] * len(seeds)).behind([bool(batch.shape)] * len(residuals))
+    kept = tuple(range(len(callee.floats_of(parameters))))
+    found = Call(pulled, whole, kept, halves=halves).bind(*alike(*arrays, *seeds, *residuals))
     result: list[Any] = [None] * len(arrays)
     for n, cotangent in zip(callee.floats_of(parameters), found, strict=True):
         if batch.shape and not batch.batched[n]:
