@@ -54,5 +54,7 @@ def _may_be_cut(arrays: Sequence[Array]) -> bool:
 
 
 def register() -> None:
-    """Tell JAX of the rule."""
-    own_ad.primitive_linearizations[call_p] = linearize
+    """Tell JAX of the rule. One that has no such rules goes on by that of `jvp`."""
+    rules = getattr(own_ad, "primitive_linearizations", None)
+    if rules is not None:
+        rules[call_p] = linearize

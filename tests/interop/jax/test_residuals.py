@@ -79,7 +79,12 @@ TAKEN = {
 }
 
 
-@pytest.mark.parametrize("way", TAKEN)
+QUICK = ("jit", "vmap of grad")
+
+
+@pytest.mark.parametrize(
+    "way", [way if way in QUICK else pytest.param(way, marks=pytest.mark.slow) for way in TAKEN]
+)
 def test_gradients_are_those_of_jax(way):
     take, x = TAKEN[way]
     found, wanted = take(primitive)(x, W, B), take(plain)(x, W, B)
