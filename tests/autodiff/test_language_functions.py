@@ -42,12 +42,26 @@ BINARY = {
     "max": max,
     "minimum": min,
     "maximum": max,
+    "fmin": min,
+    "fmax": max,
 }
 TERNARY = {
     "fma": lambda x, y, z: x * y + z,
     "clamp": lambda x, y, z: mpmath.mpf(min(max(x, y), z)),
 }
-INTEGERS = {"isnan", "isinf", "isfinite", "cdiv", "popcount", "clz", "gcd", "isqrt", "divmod", "where"}
+INTEGERS = {
+    "isnan",
+    "isinf",
+    "isfinite",
+    "cdiv",
+    "popcount",
+    "clz",
+    "gcd",
+    "isqrt",
+    "divmod",
+    "where",
+    "signbit",
+}
 """Of integers or conditions, or held elsewhere: `test_not_taken`."""
 LIBRARY = {*LIBM_UNARY, *LIBM_BINARY}
 """Calls: kernels with them are differentiated work-item by work-item."""

@@ -357,7 +357,7 @@ def helper(x):
     ("statement", "match"),
     [("x.sort()", "no attribute `sort`"), ("del x", "`del` is not available in array programs"),
      ("x = {a for a in x}", "set comprehension"), ("x.shape = (3,)", "assigns to names"),
-     ("pk.sum(x, axis=5)", "axis 5"), ("pk.sum(x, dtype=pk.f32)", "no keyword `dtype`"), ("x.reshape(5)", "6 elements"),
+     ("pk.sum(x, axis=5)", "axis 5"), ("pk.sum(x, order=1)", "no keyword `order`"), ("x.reshape(5)", "6 elements"),
      ("pk.concatenate((x, x.T))", "shapes differ"), ("-(x > 0)", "no `-` of bools"), ("+(x > 0)", "no `+` of bools"),
      ("(x > 0) - (x > 1)", "NumPy does not subtract bools"), ("0 < x < 1", "chain of comparisons"),
      ("for k in pk.range(2): x = x + (x, x)[k]", "`k` is known only when this runs"),
