@@ -6,7 +6,7 @@ program. pykern's forms are in `npbench_programs`: programs over whole arrays, p
 loops, as people write them.
 
 A result is right by NPBench's own tolerance: `allclose`, or a small enough norm of the difference. One thread each.
-Medians of turns, or with `--busy` least processor times; arrays that are changed are restored before each turn,
+Medians of turns, or with `--busy` least times; arrays that are changed are restored before each turn,
 outside of the time. Arrays of JAX's are waited for. Each program has a process of its own, which ends when it takes
 too long.
 """
@@ -142,9 +142,11 @@ def flat(returned: Any) -> list[Any]:
 
 
 def measured(runs: dict[str, Run], seconds: float, busy: bool) -> dict[str, float]:
-    """The median of each in ms, on a busy machine the least time of the processor; by turns, until each had its
-    seconds, and five times."""
-    clock, summary = (time.process_time, min) if busy else (time.perf_counter, statistics.median)
+    """The median of each in ms, on a busy machine the least; by turns, until each had its seconds, and five times.
+
+    Not the processor's time: JAX computes in threads of its own, whose time is counted late or with their waiting.
+    """
+    summary = min if busy else statistics.median
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(500):
         waiting = [
@@ -156,9 +158,9 @@ def measured(runs: dict[str, Run], seconds: float, busy: bool) -> dict[str, floa
             break
         for name in waiting:
             runs[name].reset()
-            started = clock()
+            started = time.perf_counter()
             runs[name].turn()
-            times[name].append(clock() - started)
+            times[name].append(time.perf_counter() - started)
     return {name: 1e3 * summary(taken) for name, taken in times.items()}
 
 
@@ -271,9 +273,7 @@ def main() -> int:
     parser.add_argument("--preset", default="S", choices=("S", "M", "L", "paper"), help="NPBench's sizes")
     parser.add_argument("--seconds", type=float, default=0.3, help="of each form")
     parser.add_argument("--limit", type=float, default=900.0, help="seconds of a program, with its compiles")
-    parser.add_argument(
-        "--busy", action="store_true", help="least processor times, where others use the machine"
-    )
+    parser.add_argument("--busy", action="store_true", help="least times, where others use the machine")
     parser.add_argument("--no-peers", action="store_true", help="beside NumPy alone")
     parser.add_argument("--json", default="", help="a file for the figures, one line a program")
     parser.add_argument("--one", default="", help=argparse.SUPPRESS)

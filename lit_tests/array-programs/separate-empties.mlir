@@ -44,3 +44,30 @@ func.func @gathered(%i: tensor<4xindex>) -> tensor<4xi64> attributes {kern.progr
   } -> tensor<4xi64>
   return %r : tensor<4xi64>
 }
+
+// Look-ups in a loop read one fill in front of it; what writes into the fill has its own.
+// CHECK-LABEL: func.func @looked_up
+// CHECK: %[[FILL:.*]] = linalg.generic
+// CHECK: scf.for
+// CHECK-NOT: linalg.generic
+// CHECK: tensor.extract %[[FILL]]
+// CHECK: %[[OWN:.*]] = linalg.generic
+// CHECK: tensor.insert %{{.*}} into %[[OWN]]
+func.func @looked_up(%n: index) -> tensor<4xi64> attributes {kern.program} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i64
+  %e = tensor.empty() : tensor<4xi64>
+  %fill = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      outs(%e : tensor<4xi64>) {
+  ^bb0(%out: i64):
+    linalg.yield %zero : i64
+  } -> tensor<4xi64>
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero) -> (i64) {
+    %v = tensor.extract %fill[%i] : tensor<4xi64>
+    %t = arith.addi %s, %v : i64
+    scf.yield %t : i64
+  }
+  %r = tensor.insert %sum into %fill[%c0] : tensor<4xi64>
+  return %r : tensor<4xi64>
+}

@@ -19,8 +19,11 @@ class SeparateEmpties(Pass):
     Upstream merges equal ones and moves them out of loops; bufferization would then take them for one
     buffer that is kept from one use to the next, and copy.
 
+    What looks up single elements keeps the one there is: in a loop, all of it would be made again for each element.
+
     In:  tensors.
-    Out: the same; each `tensor.empty` and each linalg.generic that reads no tensor has one use, behind it.
+    Out: the same; each `tensor.empty` and each linalg.generic that reads no tensor has one use, behind it, or is
+         only read by tensor.extract.
     """
 
     name: ClassVar[str] = "kern-separate-empties"
@@ -33,18 +36,15 @@ class SeparateEmpties(Pass):
 
 
 def _separate(op: ir.Operation) -> None:
-    for use in list(op.results[0].uses):
+    uses = list(op.results[0].uses)
+    for use in uses:
         user = use.owner.operation
-        with ir.InsertionPoint(_outside(user)), op.location:
+        if user.name == "tensor.extract":
+            continue
+        with ir.InsertionPoint(user), op.location:
             own = op.clone()
         for n, operand in enumerate(op.operands):
             own.operands[n] = operand
         user.operands[use.operand_number] = own.results[0]
-    op.erase()
-
-
-def _outside(user: ir.Operation) -> ir.Operation:
-    """The op itself, or the linalg op in whose body it stands (`tensor.extract`): nothing is allocated in there."""
-    while user.parent is not None and user.parent.operation.name.startswith("linalg."):
-        user = user.parent.operation
-    return user
+    if all(use.owner.operation.name != "tensor.extract" for use in uses):
+        op.erase()

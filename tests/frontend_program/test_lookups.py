@@ -200,3 +200,26 @@ def test_refusals(rng):
     refused(falling, x, k, match="a step above zero", at="x[k[0] : k[0] + 3 : -1]")
     refused(too_wide, x, k, match="reaches over 6 elements", at="x[k[0] : k[0] + 6]")
     refused(shapes, x, k, match="do not fit together", at="x[:, None]")
+
+
+@pytest.mark.parametrize("n", [0, 1, 501])
+def test_constant_arrays_looked_up_in_loops_are_made_once(rng, n):
+    """The values that each element is written from are one array in front of the loop; what is written has its own."""
+
+    def program(k):
+        counts = np.zeros(7, dtype=np.int64)
+        np.add.at(counts, k, 1)
+        chosen = np.zeros((k.shape[0], 7), dtype=np.float32)
+        chosen[np.arange(k.shape[0]), k] = 1
+        return counts, chosen, np.zeros(7, dtype=np.int64)
+
+    k = rng.integers(0, 7, n)
+    both_ways(program, k)
+    if n:
+        before_loops, _, loops = (
+            pk.jit(program).lower(k).as_text("kern-separate-empties").partition("scf.for")
+        )
+        assert f"tensor<{n}x" in before_loops
+        assert not any(
+            f"-> tensor<{n}xi64>" in line for line in loops.splitlines() if line.startswith(" " * 6)
+        )
