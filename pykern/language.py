@@ -334,6 +334,16 @@ def cast(x: Any, dtype: DType) -> Any:
 
 @_builtin
 @_on_arrays
+def bitcast(x: Any, dtype: DType) -> Any:
+    """The bits of `x` read as a `dtype` of the same size: ``pk.bitcast(x, pk.u32)`` of an f32, as ``x.view(np.uint32)``
+    in NumPy. Raises `KernelTypeError` for types of different sizes, for bool, and for Python's numbers, which have no
+    size. A float read as its bits has no derivative.
+    """
+    return _reference.bitcast(x, dtype)
+
+
+@_builtin
+@_on_arrays
 def where(condition: Any, a: Any, b: Any) -> Any:
     """`a` where `condition` holds, else `b`, both in their common type."""
     return _reference.where(condition, a, b)
@@ -451,12 +461,15 @@ _NUMPY |= {
         "count_nonzero", "ptp", "average", "nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nan_to_num",
         "isclose", "allclose", "array_equal", "einsum", "tensordot", "inner", "vdot", "kron", "cross",
         "linspace", "gradient", "trapezoid", "searchsorted", "interp", "logaddexp", "fmax", "fmin", "heaviside", "sinc",
-        "signbit", "select", "polyval", "rot90", "block", "isin", "round", *BINARY, *UNARY,
+        "signbit", "select", "polyval", "rot90", "block", "isin", "round",
+        "sort", "argsort", "partition", "argpartition", "median", "quantile", "percentile",
+        "convolve", "correlate", "histogram", "digitize", "cov", "corrcoef", *BINARY, *UNARY,
     )
 }  # fmt: skip
 _NUMPY |= {
     "tile": "numpy.tile", "array": "numpy.array", "asarray": "numpy.array", "identity": "eye", "around": "round",
     "linalg.norm": "norm", "row_stack": "vstack", "trapz": "trapezoid", "float_power": "pow",
+    "lib.stride_tricks.sliding_window_view": "sliding_window_view",
     **{path: path for method, names in UFUNC_METHODS.items() for path in (f"{n}.{method}" for n in names)},
 }  # fmt: skip
 _tables: dict[str, dict[Any, str]] = {}

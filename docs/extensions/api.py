@@ -40,7 +40,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "atomic_exchange", "atomic_compare_exchange",
     ),
     "In kernels: values": (
-        "cast", "where", "minimum", "maximum", "clamp", "cdiv", "popcount", "clz", "random", "random_normal",
+        "cast", "bitcast", "where", "minimum", "maximum", "clamp", "cdiv", "popcount", "clz", "random", "random_normal",
         "random_bits", "unroll", "print",
     ),
     "Whole arrays: reductions": ("sum", "prod", "mean", "var", "std", "max", "min", "any", "all", "argmax", "argmin",
@@ -67,7 +67,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Whole arrays: NumPy's numerical functions": (
         "linspace", "gradient", "trapezoid", "searchsorted", "interp", "logaddexp", "fmax", "fmin", "heaviside",
-        "sinc", "signbit", "select", "polyval",
+        "sinc", "signbit", "select", "polyval", "sliding_window_view", "convolve", "correlate",
+    ),
+    "Whole arrays: NumPy's order and statistics": (
+        "sort", "argsort", "partition", "argpartition", "median", "quantile", "percentile", "histogram", "digitize",
+        "cov", "corrcoef",
     ),
     "Benchmarks and tuning": ("benchmark", "BenchmarkResult", "Disagreement", "tune", "Tuned"),
     "Errors": (

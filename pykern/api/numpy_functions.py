@@ -7,18 +7,20 @@ Keywords of NumPy that a program does not take are refused at their line.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 __all__: list[str] = []
 
 
-def _of_numpy(name: str, text: str) -> Callable[..., Any]:
+def _of_numpy(path: str, text: str) -> Callable[..., Any]:
     def function(*args: Any, **keywords: Any) -> Any:
         import numpy
 
-        return getattr(numpy, name)(*args, **keywords)
+        return operator.attrgetter(path)(numpy)(*args, **keywords)
 
+    name = path.rpartition(".")[2]
     function.__name__ = function.__qualname__ = name
     function.__module__ = __name__
     function.__doc__ = text
@@ -119,3 +121,38 @@ fmin = _of_numpy("fmin", "The smaller of two, and the other one of a number and 
 signbit = _of_numpy("signbit", "Whether a number is below zero, or the zero that is.")
 heaviside = _of_numpy("heaviside", "0 below zero, 1 above, and the second argument at zero.")
 sinc = _of_numpy("sinc", "``sin(pi x) / (pi x)``, and 1 at 0.")
+
+# -- order -------------------------------------------------------------------------------------------
+
+sort = _of_numpy(
+    "sort", "The elements in order along an axis, NaN last; without an axis, of the flattened array."
+)
+argsort = _of_numpy("argsort", "The places of the elements in their order; equal ones keep theirs.")
+partition = _of_numpy(
+    "partition", "The element `kth` in its place, smaller ones before it, greater ones behind."
+)
+argpartition = _of_numpy("argpartition", "The places of the elements that `partition` gives.")
+median = _of_numpy("median", "The middle of the elements in order, or the mean of the two in the middle.")
+quantile = _of_numpy(
+    "quantile", "The element below which a share `q` of all stands; between two of them as `method` says."
+)
+percentile = _of_numpy("percentile", "As `quantile`, of a share in percent.")
+
+# -- windows, bins, statistics -----------------------------------------------------------------------
+
+sliding_window_view = _of_numpy(
+    "lib.stride_tricks.sliding_window_view",
+    "The elements of each window of an axis; the axes of windows come last.",
+)
+convolve = _of_numpy(
+    "convolve", "The convolution of two vectors: all of it, as long as the longer, or the whole windows."
+)
+correlate = _of_numpy("correlate", "Sums of products of a vector and another that is moved along it.")
+histogram = _of_numpy(
+    "histogram", "How many elements are in each bin, or the sum of their weights; and the edges of bins."
+)
+digitize = _of_numpy("digitize", "The bin of each element, among edges that rise or fall.")
+cov = _of_numpy("cov", "The covariances of variables, which are rows.")
+corrcoef = _of_numpy(
+    "corrcoef", "The correlations of variables, which are rows: covariances over deviations."
+)

@@ -78,6 +78,7 @@ METHODS = {
     "format": "pass the values to print one by one: print('x =', x)",
     "T": "swap the indices: x[j, i]",
     **dict.fromkeys(("item", "astype"), "an element is a number already; cast it as in pk.f32(x[i])"),
+    "view": "read the bits of a number as in pk.bitcast(x[i], pk.u32)",
     **dict.fromkeys(
         ("copy", "fill", "reshape", "flatten", "ravel"), "do this outside of the kernel, on the array"
     ),
@@ -120,14 +121,15 @@ def instead_of_function(name: str) -> str:
 _DERIVATIVES = ("grad", "value_and_grad", "vjp", "jvp", "hvp", "autodiff")
 _IN_PROGRAMS = {
     **dict.fromkeys(
-        ("sort", "argsort", "unique", "median", "percentile", "quantile", "histogram", "bincount", "nonzero"),
-        "do this with NumPy, outside of the program",
+        ("unique", "nonzero", "argwhere", "flatnonzero"),
+        "the shape of the result would depend on values: do this with NumPy, outside of the program",
     ),
+    "bincount": "say how many bins there are: h = np.zeros(n, np.int64), then np.add.at(h, x, 1)",
     **dict.fromkeys(("vmap", "pmap"), "write the axis: operators and reductions take any number of them"),
     **dict.fromkeys(("fori_loop", "scan"), "write a loop: for i in pk.range(n)"),
     "at": "write x[i] = v: arrays are changed in place, as in NumPy",
     "detach": "write pk.stop_gradient(x)",
-    "view": "write x.reshape(...)",
+    "view": "write x.reshape(...) for another shape, pk.bitcast(x, dtype) for another type",
     "permute": "write x.transpose(...)",
     "mT": "write x.swapaxes(-1, -2)",
     **dict.fromkeys(("unsqueeze", "expand_dims"), "write x[:, None]"),
@@ -136,7 +138,6 @@ _IN_PROGRAMS = {
     "sigmoid": "write 1 / (1 + pk.exp(-x))",
     "softmax": "write e = pk.exp(x - x.max(axis=-1, keepdims=True)), then e / e.sum(axis=-1, keepdims=True)",
     "tree_map": "write {k: f(v) for k, v in p.items()}",
-    "convolve": "write a kernel for one element, and launch it here",
     **dict.fromkeys(("solve", "inv", "svd", "eigh", "cholesky"), "do this with NumPy, outside of the program"),
 }  # fmt: skip
 

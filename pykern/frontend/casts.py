@@ -85,6 +85,26 @@ def convert(value: Scalar, to: DType) -> Scalar:
     return Scalar(to, _convert_ssa(value.ssa, value.dtype, to))
 
 
+def bitcast(value: Scalar, to: DType) -> Scalar:
+    """The bits of `value`, read as a number of type `to`. Raises `OperandError` where they are not as many."""
+    for dtype in (value.dtype, to):
+        if dtype.weak or dtype == bool_:
+            raise OperandError(
+                f"{dtype.name} has no bits of a fixed number", "cast to a type first, as in pk.f32(x)"
+            )
+    if value.dtype.bits != to.bits:
+        raise OperandError(f"{value.dtype.name} has {value.dtype.bits} bits, and {to.name} has {to.bits}",
+                           "give types of one size, as f32 and u32")  # fmt: skip
+    if to.is_storage:
+        held = arith.BitcastOp(mlir_type(to), materialise(value)).result
+        return Scalar(f32, arith.ExtFOp(mlir_type(f32), held).result)
+    if value.is_const:
+        return Scalar(to, const=np.array(value.const).astype(value.dtype.numpy).view(to.numpy).item())
+    if mlir_type(to) == mlir_type(value.dtype):
+        return Scalar(to, value.ssa)
+    return Scalar(to, arith.BitcastOp(mlir_type(to), materialise(value)).result)
+
+
 def to_storage(value: ir.Value, to: DType) -> ir.Value:
     """An f32 as an element of fp8."""
     return arith.TruncFOp(mlir_type(to), value).result

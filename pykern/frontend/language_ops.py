@@ -16,7 +16,7 @@ from pykern.dialect import atomics, collectives, differentiation, index_space, m
 from pykern.errors import ARGUMENTS, LaunchError
 from pykern.frontend import arithmetic, mathematics, philox
 from pykern.frontend.advice import EXTREMUM, instead_of_function
-from pykern.frontend.casts import bits, convert, materialise, memory_type
+from pykern.frontend.casts import bitcast, bits, convert, materialise, memory_type
 from pykern.frontend.debug_checks import check_divisor
 from pykern.frontend.merging import flows, leaves
 from pykern.frontend.values import (
@@ -340,6 +340,16 @@ def _cast(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     return convert(t.as_scalar(node, given["x"]), dtype.dtype)
 
 
+def _bitcast(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = _given(t, node, ("x", "dtype"), args, keywords)
+    dtype = given.get("dtype")
+    if not isinstance(dtype, TypeValue) or "x" not in given:
+        raise t.type_error(node, "pk.bitcast takes a value and a dtype", "write pk.bitcast(x, pk.u32)")
+    value = t.as_scalar(node, given["x"])
+    with t.operands_of(node):
+        return bitcast(value, dtype.dtype)
+
+
 def _random(name: str) -> Callable:
     def apply(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
         dtype = keywords.pop("dtype", TypeValue(f32))
@@ -436,6 +446,7 @@ _HANDLERS: dict[str, Callable] = {
     "static": _static,
     "stop_gradient": _stop_gradient,
     "cast": _cast,
+    "bitcast": _bitcast,
     "len": _length,
     **{name: _random(name) for name in philox.NAMES},
 }

@@ -107,6 +107,21 @@ def cast(x: Any, dtype: DType) -> Any:
     return kind(_to_integer(x, low, high))
 
 
+def bitcast(x: Any, dtype: DType) -> Any:
+    """See `pykern.language.bitcast`."""
+    given = dtype_of(x)
+    for kind in (given, dtype):
+        if kind is None or kind.weak or kind.kind == "b":
+            raise KernelTypeError(f"{kind.name if kind else type(x).__name__} has no bits of a fixed number",
+                                  hint="cast to a type first, as in pk.f32(x)")  # fmt: skip
+    assert given is not None
+    if given.bits != dtype.bits:
+        raise KernelTypeError(f"{given.name} has {given.bits} bits, and {dtype.name} has {dtype.bits}",
+                              hint="give types of one size, as f32 and u32")  # fmt: skip
+    bits = given.numpy.type(x).view(dtype.numpy)
+    return dtype.loaded.numpy.type(bits) if dtype.is_storage else bits
+
+
 def _to_integer(x: Any, low: int, high: int) -> int:
     dtype = dtype_of(x)
     if isinstance(x, float) or (dtype is not None and dtype.is_float):

@@ -47,6 +47,8 @@ from pykern.api.array_language import zeros as zeros
 from pykern.api.array_language import zeros_like as zeros_like
 from pykern.api.numpy_functions import allclose as allclose
 from pykern.api.numpy_functions import append as append
+from pykern.api.numpy_functions import argpartition as argpartition
+from pykern.api.numpy_functions import argsort as argsort
 from pykern.api.numpy_functions import array_equal as array_equal
 from pykern.api.numpy_functions import array_split as array_split
 from pykern.api.numpy_functions import atleast_1d as atleast_1d
@@ -54,11 +56,16 @@ from pykern.api.numpy_functions import atleast_2d as atleast_2d
 from pykern.api.numpy_functions import average as average
 from pykern.api.numpy_functions import block as block
 from pykern.api.numpy_functions import column_stack as column_stack
+from pykern.api.numpy_functions import convolve as convolve
+from pykern.api.numpy_functions import corrcoef as corrcoef
+from pykern.api.numpy_functions import correlate as correlate
 from pykern.api.numpy_functions import count_nonzero as count_nonzero
+from pykern.api.numpy_functions import cov as cov
 from pykern.api.numpy_functions import cross as cross
 from pykern.api.numpy_functions import diag as diag
 from pykern.api.numpy_functions import diagonal as diagonal
 from pykern.api.numpy_functions import diff as diff
+from pykern.api.numpy_functions import digitize as digitize
 from pykern.api.numpy_functions import dstack as dstack
 from pykern.api.numpy_functions import einsum as einsum
 from pykern.api.numpy_functions import fliplr as fliplr
@@ -67,6 +74,7 @@ from pykern.api.numpy_functions import fmax as fmax
 from pykern.api.numpy_functions import fmin as fmin
 from pykern.api.numpy_functions import gradient as gradient
 from pykern.api.numpy_functions import heaviside as heaviside
+from pykern.api.numpy_functions import histogram as histogram
 from pykern.api.numpy_functions import hsplit as hsplit
 from pykern.api.numpy_functions import hstack as hstack
 from pykern.api.numpy_functions import inner as inner
@@ -76,6 +84,7 @@ from pykern.api.numpy_functions import isin as isin
 from pykern.api.numpy_functions import kron as kron
 from pykern.api.numpy_functions import linspace as linspace
 from pykern.api.numpy_functions import logaddexp as logaddexp
+from pykern.api.numpy_functions import median as median
 from pykern.api.numpy_functions import meshgrid as meshgrid
 from pykern.api.numpy_functions import moveaxis as moveaxis
 from pykern.api.numpy_functions import nan_to_num as nan_to_num
@@ -84,8 +93,11 @@ from pykern.api.numpy_functions import nanmean as nanmean
 from pykern.api.numpy_functions import nanmin as nanmin
 from pykern.api.numpy_functions import nanprod as nanprod
 from pykern.api.numpy_functions import nansum as nansum
+from pykern.api.numpy_functions import partition as partition
+from pykern.api.numpy_functions import percentile as percentile
 from pykern.api.numpy_functions import polyval as polyval
 from pykern.api.numpy_functions import ptp as ptp
+from pykern.api.numpy_functions import quantile as quantile
 from pykern.api.numpy_functions import repeat as repeat
 from pykern.api.numpy_functions import roll as roll
 from pykern.api.numpy_functions import rot90 as rot90
@@ -93,6 +105,8 @@ from pykern.api.numpy_functions import searchsorted as searchsorted
 from pykern.api.numpy_functions import select as select
 from pykern.api.numpy_functions import signbit as signbit
 from pykern.api.numpy_functions import sinc as sinc
+from pykern.api.numpy_functions import sliding_window_view as sliding_window_view
+from pykern.api.numpy_functions import sort as sort
 from pykern.api.numpy_functions import split as split
 from pykern.api.numpy_functions import take as take
 from pykern.api.numpy_functions import take_along_axis as take_along_axis
@@ -117,6 +131,7 @@ from pykern.language import atomic_or_ as atomic_or_
 from pykern.language import atomic_sub as atomic_sub
 from pykern.language import atomic_xor as atomic_xor
 from pykern.language import barrier as barrier
+from pykern.language import bitcast as bitcast
 from pykern.language import cast as cast
 from pykern.language import cdiv as cdiv
 from pykern.language import clamp as clamp

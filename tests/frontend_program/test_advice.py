@@ -39,8 +39,8 @@ def test_the_advice_is_right():
 @pytest.mark.parametrize(
     ("expression", "advice"),
     [
-        ("np.sort(x)", "outside of the program"),
-        ("np.convolve(x[0], x[1])", "write a kernel"),
+        ("np.unique(x)", "outside of the program"),
+        ("np.bincount(x)", "np.add.at(h, x, 1)"),
         ("np.linalg.inv(x)", "outside of the program"),
         ("x.unsqueeze(0)", "write x[:, None]"),
         ("pk.relu(x)", "pk.maximum(x, 0)"),

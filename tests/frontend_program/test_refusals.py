@@ -355,7 +355,7 @@ def helper(x):
 
 @pytest.mark.parametrize(
     ("statement", "match"),
-    [("x.sort()", "no attribute `sort`"), ("del x", "`del` is not available in array programs"),
+    [("x.tobytes()", "no attribute `tobytes`"), ("del x", "`del` is not available in array programs"),
      ("x = {a for a in x}", "set comprehension"), ("x.shape = (3,)", "assigns to names"),
      ("pk.sum(x, axis=5)", "axis 5"), ("pk.sum(x, order=1)", "no keyword `order`"), ("x.reshape(5)", "6 elements"),
      ("pk.concatenate((x, x.T))", "shapes differ"), ("-(x > 0)", "no `-` of bools"), ("+(x > 0)", "no `+` of bools"),

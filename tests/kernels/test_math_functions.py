@@ -95,6 +95,40 @@ def test_no_numbers(dtype, device):
     np.testing.assert_array_equal(out, [np.isnan(x), np.isinf(x), np.isfinite(x)])
 
 
+@pytest.mark.parametrize(
+    ("number", "integer"),
+    [(pk.f16, pk.u16), (pk.f32, pk.u32), (pk.f32, pk.i32), (pk.f64, pk.i64), (pk.bf16, pk.i16)],
+    ids=lambda d: d.name,
+)
+def test_numbers_read_as_their_bits(number, integer, device, rng):
+    @pk.kernel
+    def read_as(out, back, x):
+        i = pk.index()
+        out[i] = pk.bitcast(x[i], integer)
+        back[i] = pk.bitcast(pk.bitcast(x[i], integer) ^ pk.bitcast(number(-1.0), integer), number)
+
+    x = np.array([0, -0.0, 1, np.inf, np.nan, *rng.standard_normal(40)]).astype(number.numpy)
+    out, back = np.zeros(x.size, integer.numpy), np.zeros_like(x)
+    read_as(out, back, x, ndrange=x.size, device=device)
+    np.testing.assert_array_equal(out, x.view(integer.numpy))
+    one = np.array(-1, number.numpy).view(integer.numpy)
+    np.testing.assert_array_equal(back.view(integer.numpy)[5:], (x.view(integer.numpy) ^ one)[5:])
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+@pytest.mark.parametrize(
+    ("kind", "said"), [(pk.u16, "has 32 bits"), (pk.bool_, "no bits of a fixed number")], ids=["size", "bool"]
+)
+def test_bits_of_another_size_are_refused(kind, said, device):
+    @pk.kernel
+    def read(out, x):
+        i = pk.index()
+        out[i] = pk.bitcast(x[i], kind)
+
+    with pytest.raises(pk.KernelTypeError, match=said):
+        read(np.zeros(3, np.uint16), np.zeros(3, np.float32), ndrange=3, device=device)
+
+
 @pk.kernel
 def bits(out, x):
     i = pk.index()

@@ -31,6 +31,7 @@ from pykern.passes.tensor.prepare_signature import PrepareSignature
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 from pykern.passes.tensor.read_transposed import ReadTransposed
 from pykern.passes.tensor.read_widened import ReadWidened
+from pykern.passes.tensor.read_windows import ReadWindows
 from pykern.passes.tensor.scalarise_elements import ScalariseElements
 from pykern.passes.tensor.separate_empties import SeparateEmpties
 from pykern.passes.tensor.separate_yields import SeparateYields
@@ -72,6 +73,7 @@ def tensor_pipeline() -> Pipeline:
             OutlineAttention(),  # before fusion: an operation of NumPy's is an op
             Upstream("convert-elementwise-to-linalg,canonicalize,cse", where=("func.call",), bodies=True),
             ReadTransposed(),  # before fusion, which leaves what several ops read
+            ReadWindows(),  # the same
             ReadWidened(),  # the same
             SliceFirst(),  # before fusion, which does not look through slices
             SplitShortAxes(),  # the same: what is left of a split array is elementwise

@@ -63,6 +63,7 @@ from pykern.passes.tensor.prepare_signature import PrepareSignature
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 from pykern.passes.tensor.read_transposed import ReadTransposed
 from pykern.passes.tensor.read_widened import ReadWidened
+from pykern.passes.tensor.read_windows import ReadWindows
 from pykern.passes.tensor.scalarise_elements import ScalariseElements
 from pykern.passes.tensor.separate_empties import SeparateEmpties
 from pykern.passes.tensor.separate_yields import SeparateYields
@@ -72,8 +73,8 @@ from pykern.passes.tensor.split_short_axes import SplitShortAxes
 register(
     ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings, AddFusionBarriers,
     FoldFirstTile, LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches, ReadTransposed,
-    ReadWidened, RemoveFusionBarriers, DestinationPassing, MultiBuffer, PlanMemory, SeparateEmpties, SeparateYields,
-    ScalariseElements, SizeNests, SliceFirst, SplitShortAxes, StatesInPlace, SwapBuffers,
+    ReadWidened, ReadWindows, RemoveFusionBarriers, DestinationPassing, MultiBuffer, PlanMemory, SeparateEmpties,
+    SeparateYields, ScalariseElements, SizeNests, SliceFirst, SplitShortAxes, StatesInPlace, SwapBuffers,
 )  # fmt: skip
 
 EXPORTS = ("pk_run",)

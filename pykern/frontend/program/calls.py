@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pykern.dialect.differentiation import StopGradientOp
 from pykern.frontend import language_ops, mathematics, philox
-from pykern.frontend.casts import convert, materialise
+from pykern.frontend.casts import bitcast, convert, materialise
 from pykern.frontend.program import (
     arguments,
     contractions,
@@ -27,11 +27,13 @@ from pykern.frontend.program import (
     scans,
     selections,
     shaping,
+    sorting,
     stacking,
     structures,
     summaries,
     tiles,
     ufunc_methods,
+    windows,
 )
 from pykern.frontend.program.selections import Selection
 from pykern.frontend.program.values import BoundMethod, Cell, DictValue
@@ -43,7 +45,8 @@ if TYPE_CHECKING:
 
 METHODS = {
     *reductions.NAMES, *scans.NAMES, "dot", "transpose", "swapaxes", "reshape", "ravel", "squeeze", "copy",
-    "flatten", "astype", "item", "clip", "round", "fill", "repeat", "take", "diagonal", "trace",
+    "flatten", "astype", "item", "clip", "round", "fill", "repeat", "take", "diagonal", "trace", "argsort",
+    "sort", "partition", "argpartition",
 }  # fmt: skip
 _COUNTS = ("popcount", "clz")
 
@@ -126,7 +129,11 @@ def method(t: ProgramTranslator, node: ast.Call, bound: BoundMethod, args: list,
         t.write(node, cell, elementwise.broadcast_to(t, node, given["value"], cell.dtype, cell.shape).ssa)
         return NoneValue()
     name = {"clip": "clamp"}.get(bound.name, bound.name)
-    return apply(t, node, name, [cell, *args], keywords)
+    found = apply(t, node, name, [cell, *args], keywords)
+    if name not in ("sort", "partition"):
+        return found
+    t.write(node, cell, arguments.array(t, node, found).ssa)  # in place, as NumPy's methods
+    return NoneValue()
 
 
 def _range(t: ProgramTranslator, node: ast.Call, name: str) -> Value:
@@ -223,6 +230,12 @@ def _cast(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dic
     return elementwise.cast(t, node, value, wanted)
 
 
+def _bitcast(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "bitcast", "x dtype", args, keywords)
+    wanted = arguments.dtype(t, node, given["dtype"], weak_int)
+    return elementwise.apply(t, node, [given["x"]], lambda e: bitcast(e[0], wanted))
+
+
 def _where(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     given = arguments.bind(t, node, "where", "condition a b", args, keywords)
     a, b = given["a"], given["b"]
@@ -315,7 +328,8 @@ HANDLERS: dict[str, Callable] = {
     **shaping.HANDLERS, **new_arrays.HANDLERS, **tiles.HANDLERS, **operators.HANDLERS, **rearranging.HANDLERS,
     **stacking.HANDLERS, **diagonals.HANDLERS, **summaries.HANDLERS, **einsum.HANDLERS, **numerics.HANDLERS,
     **ufunc_methods.HANDLERS, **each_writes.HANDLERS, **padding.HANDLERS,
-    "cast": _cast, "where": _where, "stop_gradient": _stop_gradient, "len": _length, "enumerate": _enumerate,
-    "zip": _zip, "unroll": _unroll, "static": _static, "isinstance": _is_instance,
+    **sorting.HANDLERS, **windows.HANDLERS,
+    "cast": _cast, "bitcast": _bitcast, "where": _where, "stop_gradient": _stop_gradient, "len": _length,
+    "enumerate": _enumerate, "zip": _zip, "unroll": _unroll, "static": _static, "isinstance": _is_instance,
     **{name: _random(name) for name in philox.NAMES},
 }  # fmt: skip

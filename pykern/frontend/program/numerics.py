@@ -35,9 +35,12 @@ def _linspace(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords:
             node, f"`num` is not negative, and this is {count}", "write how many numbers there are"
         )
     has_end = not is_given(given["endpoint"]) or arguments.flag(t, node, given["endpoint"], "`endpoint`")
-    start, stop = (made.cast(t.as_scalar(node, given[n]), f64) for n in ("start", "stop"))
+    ends = [t.as_scalar(node, given[n]) for n in ("start", "stop")]
+    kind = promote(*(e.dtype for e in ends))
+    kind = f64 if kind.weak or not kind.is_float else kind
+    start, stop = (made.cast(end, kind) for end in ends)
     intervals = count - 1 if has_end else count
-    places = made.cast(made.call("arange", number(count)), f64)
+    places = made.cast(made.call("arange", number(count)), kind)
     distance = made.op("-", stop, start)
     step = made.op("/", distance, number(float(max(intervals, 1))))
     found = made.op("+", made.op("*", places, step), start)
@@ -46,7 +49,7 @@ def _linspace(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords:
         found = made.call("where", last, stop, found)
     if not is_given(given["dtype"]):
         return found
-    return made.cast(found, arguments.dtype(t, node, given["dtype"], f64))
+    return made.cast(found, arguments.dtype(t, node, given["dtype"], kind))
 
 
 def _gradient(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:

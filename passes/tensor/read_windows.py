@@ -1,0 +1,97 @@
+"""Whoever reads windows of an array reads the array itself, at the sum of two positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.passes.framework import Pass
+from pykern.passes.ir.affine import access_of
+from pykern.passes.ir.clone import clone_block, terminator_operands
+from pykern.passes.ir.lengths import empty
+from pykern.passes.ir.structured import (
+    SEGMENTS,
+    generic,
+    indexing_maps,
+    loop_lengths,
+    reduces,
+    reduction_loops,
+)
+from pykern.passes.kernels import body, named, replace
+
+
+@dataclass(frozen=True)
+class ReadWindows(Pass):
+    """Let operations read the array that windows were made from: `w[i, k]` is `x[i + k]`.
+
+    Windows hold each element as often as a window has elements. Fusion of linalg does not join a reduction with
+    them, because then no operand tells how long a window is; here an empty tensor tells it.
+
+    In:  linalg.generic on tensors.
+    Out: the same; windows that nobody reads any more are left to canonicalization.
+    """
+
+    name: ClassVar[str] = "kern-read-windows"
+    looks_for: ClassVar[tuple[str, ...]] = ("linalg.generic",)
+
+    def run(self, module: ir.Module) -> None:
+        waiting = [op for op in named(module.operation, "linalg.generic") if _makes_windows(op)]
+        while waiting:
+            op = waiting.pop(0)
+            for use in list(op.results[0].uses):
+                reader = use.owner.operation
+                if reader.name != "linalg.generic":
+                    continue
+                places = [k for k, each in enumerate(waiting) if each == reader]
+                made = _read_source(reader, op)
+                for place in places:
+                    waiting[place] = made
+
+
+def _makes_windows(op: ir.Operation) -> bool:
+    """Whether each element is one of an array, at sums of loops."""
+    block = body(op)
+    if len(op.operands) != 2 or len(op.results) != 1 or reduces(op) or len(list(block.operations)) != 1:
+        return False
+    read, written = indexing_maps(op)
+    access = access_of(read)
+    if terminator_operands(block)[0] != block.arguments[0] or access is None:
+        return False
+    return written == ir.AffineMap.get_identity(read.n_dims) and any(len(s.loops) > 1 for s in access.sums)
+
+
+def _read_source(reader: ir.Operation, windows: ir.Operation) -> ir.Operation:
+    inputs, _ = ir.DenseI32ArrayAttr(reader.attributes[SEGMENTS])
+    operands, maps, lengths = list(reader.operands), indexing_maps(reader), loop_lengths(reader)
+    for number in range(inputs):
+        if operands[number] == windows.results[0]:
+            operands[number] = windows.operands[0]
+            known = maps[number]
+            results = [each.compose(known) for each in indexing_maps(windows)[0].results]
+            maps[number] = ir.AffineMap.get(known.n_dims, 0, results)
+    if windows.results[0] in operands:
+        return reader  # it writes into them
+    told = {r.position for one in maps for r in map(_dimension, one.results) if r is not None}
+    untold = [loop for loop in range(len(lengths)) if loop not in told]
+    with ir.InsertionPoint(reader), reader.location:
+        given, read = operands[:inputs], maps[:inputs]
+        if untold:
+            given.append(empty([lengths[loop] for loop in untold], ir.F32Type.get()))
+            read.append(ir.AffineMap.get(len(lengths), 0, [ir.AffineExpr.get_dim(loop) for loop in untold]))
+        made = generic(given, operands[inputs:], [*read, *maps[inputs:]], reduction_loops(reader))
+        block = body(made)
+        arguments = list(block.arguments)
+        known_values = dict(
+            zip(body(reader).arguments, [*arguments[:inputs], *arguments[len(given) :]], strict=True)
+        )
+        with ir.InsertionPoint(block):
+            yielded = clone_block(body(reader), known_values)
+            ir.Operation.create("linalg.yield", operands=yielded)
+    replace(reader, list(made.results))
+    return made
+
+
+def _dimension(expression: ir.AffineExpr) -> ir.AffineDimExpr | None:
+    return ir.AffineDimExpr(expression) if isinstance(expression, ir.AffineDimExpr) else None
