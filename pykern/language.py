@@ -18,7 +18,7 @@ from pykern.errors import KernelError, KernelTypeError
 from pykern.runtime import reference as _reference
 from pykern.runtime.reference_elementwise import on_arrays as _on_arrays
 from pykern.runtime.reference_elementwise import update_each as _update_arrays
-from pykern.types import DType
+from pykern.types import DType, named_type
 
 e, pi, tau, inf, nan = math.e, math.pi, math.tau, math.inf, math.nan
 
@@ -179,7 +179,7 @@ def shared(shape: int | tuple[int, ...] | None, dtype: DType) -> Any:
     dimension with as many elements as fit in the `shared_bytes=` of the launch. Raises `TargetError` for more than
     the target has.
     """
-    return _item("shared").shared(shape, dtype)
+    return _item("shared").shared(shape, named_type(dtype) or dtype)
 
 
 @_builtin
@@ -188,7 +188,7 @@ def private(shape: int | tuple[int, ...], dtype: DType) -> Any:
 
     `shape` (a length or several) is known when compiling, and so is `dtype`, e.g. ``pk.private(4, pk.f32)``.
     """
-    return _item("private").private(shape, dtype)
+    return _item("private").private(shape, named_type(dtype) or dtype)
 
 
 @_builtin

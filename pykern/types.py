@@ -13,6 +13,7 @@ the type of what they meet. See `pykern.data.promotion`.
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Literal, TypeVar
 
 from pykern.data.provided import provided
@@ -138,6 +139,18 @@ _BY_NUMPY_NAME |= {name: BY_NAME[ours] for ours, name in _FROM_ML_DTYPES.items()
 def from_numpy(dtype: Any) -> DType | None:
     """The `DType` of a native-endian `numpy.dtype`, or None where kernels have no such type."""
     return by_numpy_name(dtype.name) if dtype.isnative else None
+
+
+def named_type(value: Any) -> DType | None:
+    """The type that ``pk.f32``, ``np.float32`` or ``np.dtype("f4")`` names; None for what names no type of kernels."""
+    if isinstance(value, DType):
+        return value
+    numpy = sys.modules.get("numpy")
+    if numpy and (
+        isinstance(value, numpy.dtype) or (isinstance(value, type) and issubclass(value, numpy.generic))
+    ):
+        return from_numpy(numpy.dtype(value))
+    return None
 
 
 def numpy_dtype(dtype: Any) -> Any:

@@ -39,7 +39,7 @@ from pykern.data.source import (
     Unsupported,
 )
 from pykern.errors import KernelSyntaxError, nested_too_deeply
-from pykern.types import ArrayAnnotation, DType, IntentAnnotation, from_numpy, static
+from pykern.types import ArrayAnnotation, DType, IntentAnnotation, from_numpy, named_type, static
 
 STRUCTURES = (dict, list, tuple)
 DERIVATIVES = ("grad", "value_and_grad", "vjp", "jvp", "hvp")
@@ -377,12 +377,8 @@ def _classify_type(value: type) -> Capture:
         return StructType(value.__name__, tuple(f.name for f in dataclasses.fields(value)))
     if issubclass(value, tuple) and hasattr(value, "_fields"):
         return StructType(value.__name__, tuple(getattr(value, "_fields")))  # noqa: B009
-    if "numpy" in sys.modules:
-        numpy = sys.modules["numpy"]
-        if issubclass(value, numpy.generic):
-            dtype = from_numpy(numpy.dtype(value))
-            if dtype is not None:
-                return TypeName(dtype.name)
+    if (dtype := named_type(value)) is not None:
+        return TypeName(dtype.name)
     return Unsupported(f"the class `{value.__name__}`")
 
 

@@ -11,7 +11,16 @@ from collections.abc import Iterator
 from mlir import ir
 from mlir.dialects import func
 
-from pykern.data.source import ArgSpec, ArraySpec, Constant, KernelSource, ScalarSpec, StaticSpec, StructSpec
+from pykern.data.source import (
+    ArgSpec,
+    ArraySpec,
+    Constant,
+    KernelSource,
+    ScalarSpec,
+    StaticSpec,
+    StructSpec,
+    TypeName,
+)
 from pykern.dialect import attributes as kern
 from pykern.dialect.collectives import CONVERGENT
 from pykern.dialect.context import kern_ops
@@ -135,7 +144,7 @@ def _bind(spec: ArgSpec, name: str, arguments: Iterator[ir.Value], reads: bool, 
         return Scalar(BY_NAME[spec.dtype], next(arguments))
     if isinstance(spec, StaticSpec):
         value = spec.value
-        return captured.value(value if isinstance(value, Constant) else Constant(value))
+        return captured.value(value if isinstance(value, Constant | TypeName) else Constant(value))
     items = tuple(_bind(inner, f"{name}.{field}", arguments, reads, writes) for field, inner in spec.fields)
     is_tuple = all(field.isdigit() for field, _ in spec.fields)
     return TupleValue(items, spec.name, () if is_tuple else tuple(field for field, _ in spec.fields))

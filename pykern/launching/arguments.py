@@ -29,12 +29,22 @@ from pykern.data.source import (
     ScalarSpec,
     StaticSpec,
     StructSpec,
+    TypeName,
 )
 from pykern.errors import ARGUMENT_TYPE, ARRAY_MEMORY, DeviceError, KernelTypeError, LaunchError
 from pykern.launching.foreign_kinds import learn
 from pykern.runtime.graph import current_graph
 from pykern.runtime.other_libraries import is_opencl_array, is_opencl_memory
-from pykern.types import BY_NAME, ArrayAnnotation, DType, IntentAnnotation, from_numpy, static, u64
+from pykern.types import (
+    BY_NAME,
+    ArrayAnnotation,
+    DType,
+    IntentAnnotation,
+    from_numpy,
+    named_type,
+    static,
+    u64,
+)
 
 MAX_RANK = 8
 
@@ -379,9 +389,11 @@ def _static_value(name: str, value: Any) -> object:
         return tuple(_static_value(name, item) for item in value)
     if value is None or type(value) in (bool, int, float, str):
         return value
+    if (dtype := named_type(value)) is not None:
+        return TypeName(dtype.name)
     raise KernelTypeError(
         f"`{name}` is static, and {_kind(value)} is passed",
-        hint="pass a number, a string or a tuple",
+        hint="pass a number, a string, a type of numbers or a tuple",
         code=ARGUMENT_TYPE,
     )
 

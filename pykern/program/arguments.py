@@ -18,7 +18,7 @@ from pykern.data.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSp
 from pykern.launching.arguments import Places, pass_value
 from pykern.launching.specs import Spec, holds_specs, parameter, spec_of
 from pykern.program.kinds import order_of
-from pykern.types import DType, static
+from pykern.types import DType, named_type, static
 
 
 @dataclass
@@ -44,7 +44,7 @@ def describe(
     """
     arguments = ProgramArguments()
     for name, value in values:
-        if value is None or isinstance(value, str) or annotations.get(name) is static:
+        if value is None or isinstance(value, str) or annotations.get(name) is static or named_type(value):
             arguments.parameters.append(_static(name, value))
             continue
         passed = pass_value(name, value, annotations.get(name), places, aligned=False, trees=True)

@@ -38,7 +38,7 @@ from pykern.runtime.reference_array import ReferenceArray
 from pykern.runtime.reference_group import Group, WorkItem
 from pykern.runtime.reference_names import SHARED_NAMES, meets
 from pykern.runtime.reference_place import span_of
-from pykern.types import DType, IntentAnnotation, static
+from pykern.types import DType, IntentAnnotation, named_type, static
 
 DEFAULT_GROUPS = {1: (64,), 2: (8, 8), 3: (4, 4, 4)}
 
@@ -197,4 +197,4 @@ def _wrap(value: Any, name: str, refused: Mapping[str, LaunchError], annotation:
             inner = _wrap(getattr(value, field.name), f"{name}.{field.name}", refused)
             object.__setattr__(wrapped, field.name, inner)
         return wrapped
-    return value
+    return named_type(value) or value

@@ -150,6 +150,24 @@ def test_statics(taps, way, shift, device, rng):
     np.testing.assert_array_equal(out, sign * sum(t * np.roll(x, -k * shift) for k, t in enumerate(taps)))
 
 
+@pk.kernel
+def halves(out, x, dtype: pk.static):
+    i = pk.index()
+    kept = pk.private(2, dtype)
+    kept[0] = x[i]
+    kept[1] = dtype(3)
+    out[i] = kept[0] // kept[1] if dtype == pk.i32 else kept[0] / kept[1]
+
+
+@pytest.mark.parametrize("dtype", [pk.i32, np.int32, pk.f32, np.dtype("f4")], ids=str)
+def test_types_are_static_values(dtype, device, rng):
+    x, out = narrowed([rng.integers(-20, 20, 10).astype(np.float64), np.zeros(10)], device)
+    halves(out, x, dtype, ndrange=10, device=device)
+    is_whole = dtype in (pk.i32, np.int32)
+    expected = x.astype(np.int32) // 3 if is_whole else x.astype(np.float32) / np.float32(3)
+    np.testing.assert_allclose(out, expected, rtol=1e-6)
+
+
 class Point(NamedTuple):
     x: float
     y: int

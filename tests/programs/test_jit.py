@@ -332,3 +332,18 @@ def test_memory_that_two_results_would_share(place):
                 both(x, out=out, device=place)
     both(x, out=(y[::2], y[1::2]), device=place)  # between each other
     np.testing.assert_array_equal(y, [2, 3] * 4)
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+@pytest.mark.parametrize("dtype", [np.float32, pk.i32, np.dtype("f8")], ids=str)
+def test_types_are_arguments(dtype, device, rng):
+    @pk.jit
+    def as_type(x, dtype):
+        return np.ones(2, dtype), x.astype(dtype)
+
+    x = rng.standard_normal(5)
+    with pk.device(device):
+        ones, found = as_type(x, dtype)
+    kind = np.dtype(pk.types.numpy_dtype(dtype))
+    assert ones.dtype == found.dtype == kind
+    np.testing.assert_array_equal(found, x.astype(kind))

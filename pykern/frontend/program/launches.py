@@ -30,6 +30,7 @@ from pykern.data.source import (
     ScalarSpec,
     StaticSpec,
     StructSpec,
+    TypeName,
     is_tiled,
 )
 from pykern.data.tiles import TileLaunch
@@ -50,6 +51,7 @@ from pykern.frontend.values import (
     Scalar,
     Text,
     TupleValue,
+    TypeValue,
     Value,
     describe,
 )
@@ -228,6 +230,8 @@ def _static(t: ProgramTranslator, node: ast.Call, name: str, value: Value) -> ob
         return value.value
     if isinstance(value, NoneValue):
         return None
+    if isinstance(value, TypeValue):
+        return TypeName(value.dtype.name)
     raise t.type_error(
         node, f"`{name}` of the kernel is pk.static, and {describe(value)} is not known when compiling"
     )

@@ -14,7 +14,17 @@ from mlir import ir
 from mlir.dialects import func
 
 from pykern.data.program_source import ProgramSource
-from pykern.data.source import DICT, ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, leaves
+from pykern.data.source import (
+    DICT,
+    ArgSpec,
+    ArraySpec,
+    Constant,
+    Parameter,
+    ScalarSpec,
+    StaticSpec,
+    TypeName,
+    leaves,
+)
 from pykern.dialect import attributes as kern
 from pykern.errors import KernelError, KernelSyntaxError, KernelTypeError
 from pykern.frontend import captured
@@ -143,7 +153,7 @@ def _bind(parameter: Parameter, spec: ArgSpec, name: str, arguments: Iterator[tu
         return Scalar(BY_NAME[spec.dtype], next(arguments)[1])
     if isinstance(spec, StaticSpec):
         value = spec.value
-        return captured.value(value if isinstance(value, Constant) else Constant(value))
+        return captured.value(value if isinstance(value, Constant | TypeName) else Constant(value))
     items = tuple(_bind(parameter, inner, f"{name}.{field}", arguments) for field, inner in spec.fields)
     if spec.name == DICT:
         return DictValue(tuple(zip((field for field, _ in spec.fields), items, strict=True)))
