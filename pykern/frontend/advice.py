@@ -70,11 +70,12 @@ _SCALAR_FROM: dict[type, str] = {
 }
 
 
-LOOP = "write a loop: total = 0.0, then for k in range(len(x)): total += x[k]"
+LOOP = (
+    "write a loop: total = 0.0, then for k in range(len(x)): total += x[k]; there are x[i].sum(), max, mean"
+)
 EXTREMUM = "write a loop: best = x[0], then for k in range(1, len(x)): best = max(best, x[k])"
 METHODS = {
-    **dict.fromkeys(("sum", "mean", "prod", "any", "all", "std", "var", "dot"), LOOP),
-    **dict.fromkeys(("max", "min", "argmax", "argmin"), EXTREMUM),
+    **dict.fromkeys(("std", "var", "dot"), LOOP),
     "format": "pass the values to print one by one: print('x =', x)",
     "T": "swap the indices: x[j, i]",
     **dict.fromkeys(("item", "astype"), "an element is a number already; cast it as in pk.f32(x[i])"),
@@ -88,8 +89,8 @@ METHODS = {
 }
 """What to write instead of attributes that arrays have elsewhere."""
 _FUNCTIONS = {
-    **dict.fromkeys(("sum", "mean", "prod", "any", "all", "average"), LOOP),
-    **dict.fromkeys(("amax", "amin", "nanmax", "nanmin", "argmax", "argmin"), EXTREMUM),
+    **dict.fromkeys(("sum", "std", "var", "average"), LOOP),
+    **dict.fromkeys(("nanmax", "nanmin"), EXTREMUM),
     "norm": "write a loop that adds up x[k] * x[k], and take pk.sqrt of the sum",
     "interp": "write it out: find k with x[k] <= v < x[k + 1] in a loop, then "
     "y[k] + (v - x[k]) * (y[k + 1] - y[k]) / (x[k + 1] - x[k])",

@@ -8,12 +8,13 @@ from __future__ import annotations
 import ast
 
 from pykern.errors import ARGUMENTS, KernelSyntaxError
-from pykern.frontend import call_counts, captured, cuda_calls, language_ops
+from pykern.frontend import call_counts, captured, cuda_calls, language_ops, row_reductions
 from pykern.frontend.casts import convert
 from pykern.frontend.debug_checks import check_step
 from pykern.frontend.desugar import RESULT, Desugarer, always_returns
 from pykern.frontend.elements import Elements
 from pykern.frontend.parse import ParsedFunction, parse_function
+from pykern.frontend.row_reductions import RowMethod
 from pykern.frontend.translation import Frame
 from pykern.frontend.values import (
     Array,
@@ -46,6 +47,8 @@ class Calls(Elements):
                 raise self.type_error(node, f"pk.{callee.dtype.name} takes one value, not {len(arguments)}",
                                       f"write pk.{callee.dtype.name}(x)")  # fmt: skip
             return convert(self.as_scalar(node.args[0], arguments[0]), callee.dtype)
+        if isinstance(callee, RowMethod):
+            return row_reductions.call(self, node, callee.name, callee.array, *self.arguments(node))
         return self.call_value(node, callee)
 
     def call_value(self, node: ast.Call, callee: Value) -> Value:

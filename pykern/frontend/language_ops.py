@@ -14,8 +14,8 @@ from mlir import ir
 from pykern.data.operator_functions import ARITHMETIC, COMPARISONS, LOGICAL
 from pykern.dialect import atomics, collectives, differentiation, index_space, memory, reports
 from pykern.errors import ARGUMENTS, LaunchError
-from pykern.frontend import arithmetic, mathematics, philox
-from pykern.frontend.advice import EXTREMUM, instead_of_function
+from pykern.frontend import arithmetic, mathematics, philox, row_reductions
+from pykern.frontend.advice import instead_of_function
 from pykern.frontend.casts import bitcast, bits, convert, materialise, memory_type
 from pykern.frontend.debug_checks import check_divisor
 from pykern.frontend.merging import flows, leaves
@@ -60,6 +60,8 @@ def call(t: Calls, node: ast.Call, name: str) -> Value:
     if name in _OF_NODES:
         return _OF_NODES[name](t, node)
     args, keywords = t.arguments(node)
+    if name in row_reductions.NAMES and args and isinstance(args[0], Array):
+        return row_reductions.call(t, node, name, args[0], args[1:], keywords)
     if name in mathematics.NAMES:
         return _mathematics(t, node, name, args, keywords)
     if name in POSITIONS:
@@ -94,7 +96,7 @@ def _operator(t: Calls, node: ast.Call, name: str, args: list[Value], keywords: 
 
 def known_names() -> list[str]:
     """The functions that kernels know."""
-    tables = (mathematics.NAMES, POSITIONS, LANES, ATOMICS, CASTS, _HANDLERS, _OF_NODES)
+    tables = (mathematics.NAMES, POSITIONS, LANES, ATOMICS, CASTS, row_reductions.NAMES, _HANDLERS, _OF_NODES)
     return sorted({name for table in tables for name in table})
 
 
@@ -104,8 +106,6 @@ def _mathematics(t: Calls, node: ast.Call, name: str, args: list[Value], keyword
                            "give its arguments in order")  # fmt: skip
     if len(args) == 1 and isinstance(args[0], TupleValue) and name in ("min", "max"):
         args = list(args[0].items)
-    if len(args) == 1 and isinstance(args[0], Array) and name in ("min", "max"):
-        raise t.type_error(node, f"`{name}` chooses among numbers, and this is {describe(args[0])}", EXTREMUM)
     scalars = [t.as_scalar(n, v) for n, v in zip(_argument_nodes(node, args), args, strict=True)]
     with t.operands_of(node):
         if name in ("divmod", "cdiv") and len(scalars) == 2:

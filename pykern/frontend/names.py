@@ -23,7 +23,7 @@ from pykern.errors import (
     KernelSyntaxError,
     KernelTypeError,
 )
-from pykern.frontend import arithmetic
+from pykern.frontend import arithmetic, row_reductions
 from pykern.frontend.advice import METHODS, instead_of
 from pykern.frontend.mathematics import NAMES
 from pykern.frontend.translation import Translation
@@ -198,6 +198,8 @@ class Names(Translation):
             for d in range(len(array.shape)):
                 total = arithmetic.binary("*", total, self.length(array, d))
             return total
+        if node.attr in row_reductions.NAMES:
+            return row_reductions.RowMethod(array, node.attr)
         hint = METHODS.get(node.attr, "there are shape, dtype, ndim, size")
         raise self.type_error(node, f"an array has no attribute `{node.attr}` in kernels", hint)
 

@@ -17,7 +17,8 @@ from pykern import language
 from pykern.data.operator_functions import ARITHMETIC
 from pykern.data.promotion import promote, true_divide
 from pykern.errors import BY_ZERO, ZERO_STEP, AssertionFailed, KernelTypeError
-from pykern.runtime import reference
+from pykern.runtime import reference, reference_rows
+from pykern.runtime.reference_array import ReferenceArray
 from pykern.types import bool_, weak_float, weak_int
 
 PYTHON: dict[str, Callable[[Any, Any], Any]] = {
@@ -90,10 +91,28 @@ def of_numbers(function: Any) -> Any:
     ):
         return function
     name = language.from_callable(function)
+    if name in reference_rows.NAMES:
+        return _on_rows(name, function)
     found = None if name is None else _FUNCTIONS.get(name)
     if found is None:
         return function
+    return _on_numbers(name, found, function)
 
+
+def _on_rows(name: str, function: Any) -> Any:
+    """`sum`, or `max`, which is of numbers as well."""
+    found = _FUNCTIONS.get(name)
+    of_numbers = function if found is None else _on_numbers(name, found, function)
+
+    def either(*args: Any, **keywords: Any) -> Any:
+        if args and isinstance(args[0], ReferenceArray):
+            return reference_rows.reduced(name, args[0], (*args[1:], *keywords.values()))
+        return of_numbers(*args, **keywords)
+
+    return either
+
+
+def _on_numbers(name: str | None, found: Any, function: Any) -> Any:
     def either(*args: Any, **keywords: Any) -> Any:
         several = len(args) > 1 or name not in ("min", "max")
         plain = args and not keywords and several and all(isinstance(a, _NUMBERS) for a in args)

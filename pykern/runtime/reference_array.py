@@ -12,6 +12,7 @@ from pykern.errors import KernelTypeError, LaunchError, OutOfBounds
 from pykern.runtime import reference
 from pykern.runtime.races import ATOMIC, READ, WRITE
 from pykern.runtime.reference_place import is_place, written_as_constant
+from pykern.runtime.reference_rows import reduced
 from pykern.runtime.written import note_write, overlaps_itself
 from pykern.types import DType, bool_, from_numpy
 
@@ -172,6 +173,34 @@ class ReferenceArray:
             f"index {shown} is outside of `{self._name}`, whose shape is {whole}",
             hint="guard the access, or launch with a smaller ndrange",
         )
+
+    def sum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        """The sum of a row; NumPy's functions call the methods of these names, too."""
+        return reduced("sum", self, (axis, dtype, out))
+
+    def prod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        return reduced("prod", self, (axis, dtype, out))
+
+    def mean(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        return reduced("mean", self, (axis, dtype, out))
+
+    def max(self, axis: Any = None, out: Any = None) -> Any:
+        return reduced("max", self, (axis, out))
+
+    def min(self, axis: Any = None, out: Any = None) -> Any:
+        return reduced("min", self, (axis, out))
+
+    def any(self, axis: Any = None, out: Any = None) -> Any:
+        return reduced("any", self, (axis, out))
+
+    def all(self, axis: Any = None, out: Any = None) -> Any:
+        return reduced("all", self, (axis, out))
+
+    def argmax(self, axis: Any = None, out: Any = None) -> Any:
+        return reduced("argmax", self, (axis, out))
+
+    def argmin(self, axis: Any = None, out: Any = None) -> Any:
+        return reduced("argmin", self, (axis, out))
 
     def __repr__(self) -> str:
         return f"<{self._name}: {self._dtype.name}{list(self.shape)}>"

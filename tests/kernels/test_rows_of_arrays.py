@@ -56,6 +56,20 @@ def summed(o, p, x, limit):
             p[i] += value * row[0]
 
 
+@pk.kernel
+def reduced(o, p, x):
+    i = pk.index()
+    row = x[i]
+    o[i, 0] = row.sum()
+    o[i, 1] = np.sum(x[i]) + sum(row)
+    o[i, 2] = x[i].mean()
+    o[i, 3] = max(row) - np.min(x[i])
+    o[i, 4] = row.prod()
+    p[i, 0] = np.argmax(row)
+    p[i, 1] = row.argmin()
+    p[i, 2] = pk.i32(row.any()) + 2 * pk.i32(np.all(x[i]))
+
+
 DEVICES = ["cpu", "python", "opencl", "cuda:emulated"]
 
 
@@ -137,4 +151,55 @@ def test_a_row_is_no_number(text, tmp_path):
     exec(compile(file.read_text(), file, "exec"), scope)
     with pytest.raises(pk.errors.KernelTypeError) as caught:
         pk.kernel(scope["kernel"])(np.zeros((3, 4)), ndrange=3)
+    assert f'"{file}", line 3' in str(caught.value)
+
+
+@pytest.mark.parametrize("device", DEVICES, indirect=True)
+@pytest.mark.parametrize(("kind", "n"), [("f8", 7), ("f4", 33), ("f2", 5), ("i4", 1), ("u1", 20), ("i8", 6)])
+def test_reductions_of_rows(rng, device, kind, n):
+    x = (
+        (3 * rng.standard_normal((6, n))).astype(kind)
+        if kind[0] != "u"
+        else rng.integers(0, 200, (6, n), np.uint8)
+    )
+    x[3] = 0
+    if kind[0] == "f":
+        x[1, n // 2], x[2, n - 1] = np.nan, np.inf
+    o, p = np.zeros((6, 5)), np.zeros((6, 3), np.int32)
+    reduced(o, p, x, ndrange=6, device=device)
+    wide = {"f2": np.float32}.get(kind)
+    with np.errstate(all="ignore"):
+        total, product = (
+            f(x, axis=1, dtype=wide).astype(wide and kind).astype(float) for f in (np.sum, np.prod)
+        )
+        extent = x.max(1).astype(float) - x.min(1)
+        expected = np.stack([total, 2 * total, x.mean(1, dtype=wide).astype(float), extent, product], axis=1)
+    rtol = {"f4": 2e-5, "f2": 2e-3}.get(kind, 1e-12)
+    np.testing.assert_allclose(o, expected, rtol=rtol, atol=rtol)
+    flags = x.any(1) + 2 * x.all(1)
+    np.testing.assert_array_equal(p, np.stack([x.argmax(1), x.argmin(1), flags], axis=1))
+
+
+def test_derivatives_of_reductions(rng):
+    @pk.kernel
+    def kernel(o, x):
+        i = pk.index()
+        o[i] = x[i].sum() * x[i].mean() + np.max(x[i]) * x[i].prod()
+
+    pk.check_grads(kernel, (np.zeros(4), rng.random((4, 5))), ndrange=4)
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [("x.sum()", "goes over one dimension"), ("x[i].sum(axis=0)", "takes nothing else"),
+     ("np.max(x[i], 0)", "nothing else"), ("x[i].std()", "no attribute `std`")],
+)  # fmt: skip
+def test_reductions_that_are_refused(expression, said, device, tmp_path):
+    file = tmp_path / "kernel.py"
+    file.write_text(f"def kernel(o, x):\n    i = pk.index()\n    o[i] = {expression}\n")
+    scope: dict = {"pk": pk, "np": np}
+    exec(compile(file.read_text(), file, "exec"), scope)
+    with pytest.raises(pk.errors.KernelTypeError, match=said) as caught:
+        pk.kernel(scope["kernel"])(np.zeros(3), np.ones((3, 4)), ndrange=3, device=device)
     assert f'"{file}", line 3' in str(caught.value)
