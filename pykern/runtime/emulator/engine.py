@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from pykern.runtime.emulator import float_support, memory_checks, races, scheduler, tensor_cores
+from pykern.runtime.emulator import access_trace, float_support, memory_checks, races, scheduler, tensor_cores
 from pykern.runtime.emulator.amd import waves
 
 numbers = itertools.count()
@@ -34,6 +34,7 @@ class Engine:
         )
         self._engine = llvm.create_mcjit_compiler(self._optimised(_support()), self._machine)
         self._engine.finalize_object()
+        self._has_traced_checks = False
         self.grid: int = self._engine.get_function_address("pk_grid")
         self.wave_grids = {
             lanes: self._engine.get_function_address(f"pk_grid_of_waves_{lanes}") for lanes in waves.LANES
@@ -54,6 +55,12 @@ class Engine:
         self._engine.add_module(module)
         self._engine.finalize_object()
         return module, [self._engine.get_function_address(symbol) for symbol in symbols]
+
+    def add_traced_checks(self) -> None:
+        """What kernels call whose accesses are counted: compiled when the first one is."""
+        if not self._has_traced_checks:
+            self._has_traced_checks = True
+            self.add(access_trace.write_traced_checks(), [])
 
     def remove(self, module: Any) -> None:
         self._engine.remove_module(module)

@@ -8,6 +8,8 @@ thread goes on until it waits or ends, then the launch is over.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pykern.runtime.emulator.emit import Emitter, splat
 from pykern.runtime.emulator.faults import BOUNDS, MISALIGNED, READ_ONLY, UNWRITTEN
 
@@ -42,7 +44,7 @@ def write_checks() -> tuple[list[str], dict[str, str]]:
                 ("global", _global),
                 ("shared", _shared),
                 ("local", _local),
-                ("generic", _generic),
+                ("generic", write_generic),
             ):
                 e = Emitter()
                 e.lines.append(
@@ -139,16 +141,22 @@ def _local(e: Emitter, access: str, nbytes: int) -> None:
     e.do(f"ret ptr {e.pointer('%address')}")
 
 
-def _generic(e: Emitter, access: str, nbytes: int) -> None:
-    """An address of any space: which one is told by where it lies."""
+def write_generic(
+    e: Emitter, access: str, nbytes: int, named: Callable[[str], str] = lambda call: call
+) -> None:
+    """An address of any space: which one is told by where it lies. `named` changes the text of calls."""
+    arguments = "(ptr %launch, i64 {}, i64 %site)"
+
+    def answer(space: str, address: str) -> None:
+        name = f"pk_{space}_{access}_{nbytes}"
+        e.declared[name] = f"declare ptr @{name}(ptr, i64, i64)"
+        e.do(f"ret ptr {e.value(named(f'call ptr @{name}{arguments.format(address)}'))}")
+
     for space in ("shared", "local"):
         offset = e.value(f"sub i64 %address, {e.slot(space)}")
         yes, behind = e.label("inside"), e.label("behind")
         e.branch(e.value(f"icmp ult i64 {offset}, {e.slot(f'{space}_bytes')}"), yes, behind)
         e.begin(yes)
-        address = offset if space == "shared" else "%address"
-        arguments = ("ptr", "%launch"), ("i64", address), ("i64", "%site")
-        e.do(f"ret ptr {e.call('ptr', f'pk_{space}_{access}_{nbytes}', *arguments)}")
+        answer(space, offset if space == "shared" else "%address")
         e.begin(behind)
-    arguments = ("ptr", "%launch"), ("i64", "%address"), ("i64", "%site")
-    e.do(f"ret ptr {e.call('ptr', f'pk_global_{access}_{nbytes}', *arguments)}")
+    answer("global", "%address")

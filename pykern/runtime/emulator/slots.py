@@ -55,6 +55,11 @@ _NAMES = (
     "template_bytes",
     *(f"group_at.{axis}" for axis in _AXES),  # the byte of a wave's memory where the group's number goes
     "items",  # dimensions of the number of a work-item that its first register holds
+    "trace",  # address of the records of accesses that are counted: see `access_trace`
+    "trace_used",
+    "trace_room",
+    "trace_full",  # the function that takes them
+    "request_number",  # of the instruction of a wave, from 1 on; 0 where threads run alone
     "fault",  # a number of `faults`, 0 as long as nothing is wrong
     "fault_site",  # the instruction's number
     "fault_address",
