@@ -11,7 +11,15 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from pykern.runtime.emulator import access_trace, float_support, memory_checks, races, scheduler, tensor_cores
+from pykern.runtime.emulator import (
+    access_trace,
+    copy_waits,
+    float_support,
+    memory_checks,
+    races,
+    scheduler,
+    tensor_cores,
+)
 from pykern.runtime.emulator.amd import waves
 
 numbers = itertools.count()
@@ -77,6 +85,7 @@ def _support() -> str:
     for write in (
         memory_checks.write_checks,
         races.write_races,
+        copy_waits.write_copy_waits,
         scheduler.write_scheduler,
         waves.write_waves,
         tensor_cores.write_dot_products,

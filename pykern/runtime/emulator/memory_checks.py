@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pykern.runtime.emulator.emit import Emitter, splat
-from pykern.runtime.emulator.faults import BOUNDS, MISALIGNED, READ_ONLY, UNWRITTEN
+from pykern.runtime.emulator.faults import BOUNDS, MISALIGNED, READ_ONLY, UNWAITED, UNWRITTEN
 
 FREE, ALLOCATED, READABLE, PADDING, BEHIND = 0, 1, 3, 5, 9
 """States of the device's memory: bits of what is only read, of what fills up the last word of an allocation, and of
@@ -23,6 +23,9 @@ ANY_STATE, BUT_PADDING = 13, 9
 NOT_SHARED, UNTOUCHED, WRITTEN, BEHIND_SHARED = 0, 2, 3, 7
 """States of shared memory. Reads of chips that take any address may begin in it and end in what is behind it: the chips
 have it, and LLVM reads three bytes as four."""
+IN_FLIGHT, HELD = 16, 32
+"""Bits of what is in shared memory: a copy has written it, which is to be waited for (`copy_waits`); an asynchronous
+operation may still read it."""
 _BEYOND = BEHIND_SHARED & ~WRITTEN
 SIZES = (1, 2, 4, 8, 16, 32)
 ACCESSES = ("read", "write", "update", "vector")
@@ -125,6 +128,7 @@ def _shared(e: Emitter, access: str, nbytes: int) -> None:
     beyond = _BEYOND if reads else splat(_BEYOND, nbytes)  # of the first byte, or of any
     _fails(e, e.value(f"icmp ne i{8 * nbytes} {e.value(f'and i{8 * nbytes} {state}, {beyond}')}, 0"), BOUNDS)
     _aligned(e, access, nbytes)
+    _asynchronous(e, state, access, nbytes)
     if not access.endswith("write"):
         _fails(e, _lacks(e, state, splat(WRITTEN, nbytes), WRITTEN, nbytes), UNWRITTEN)
     if access.endswith("write"):
@@ -133,6 +137,22 @@ def _shared(e: Emitter, access: str, nbytes: int) -> None:
     kind = ("i64", str(RELAXED if plain == "relaxed" else ACCESSES.index(plain)))
     e.call("void", f"pk_race_{nbytes}", ("ptr", "%launch"), ("i64", "%address"), ("i64", "%site"), kind)
     e.do(f"ret ptr {e.offset(e.pointer(e.slot('shared')), '%address')}")
+
+
+def _asynchronous(e: Emitter, state: str, access: str, nbytes: int) -> None:
+    """What a copy writes must have been waited for, and what is still read must not be written."""
+    changes = access.endswith(("write", "update"))
+    flags = splat(IN_FLIGHT | HELD if changes else IN_FLIGHT, nbytes)
+    wrong = e.local("i1")
+    e.store("i1", "false", wrong)
+    with e.when(e.value(f"icmp ne i{8 * nbytes} {e.value(f'and i{8 * nbytes} {state}, {flags}')}, 0")):
+        arguments = ("ptr", "%launch"), ("i64", "%address"), ("i64", str(nbytes))
+        found = e.call("i1", "pk_in_flight", *arguments)
+        if changes:
+            held = e.value(f"and i{8 * nbytes} {state}, {splat(HELD, nbytes)}")
+            found = e.value(f"or i1 {found}, {e.value(f'icmp ne i{8 * nbytes} {held}, 0')}")
+        e.store("i1", found, wrong)
+    _fails(e, e.load("i1", wrong), UNWAITED)
 
 
 def _local(e: Emitter, access: str, nbytes: int) -> None:

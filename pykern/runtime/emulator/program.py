@@ -15,10 +15,12 @@ from pykern.errors import DeviceError, KernelError
 from pykern.runtime.emulator.access_counts import AccessCounter
 from pykern.runtime.emulator.access_trace import traced
 from pykern.runtime.emulator.async_unit import AsyncUnit
+from pykern.runtime.emulator.copy_waits import CELL_BYTES as COPY_CELL_BYTES
+from pykern.runtime.emulator.copy_waits import CELL_OF, COUNT_BYTES
 from pykern.runtime.emulator.device_memory import DeviceMemory
 from pykern.runtime.emulator.emit import splat
 from pykern.runtime.emulator.engine import engine, numbers
-from pykern.runtime.emulator.faults import DIVERGED, UNWRITTEN, Faulty, span_of
+from pykern.runtime.emulator.faults import DIVERGED, UNWRITTEN, Faulty, UnorderedRegisters
 from pykern.runtime.emulator.launches import GRID, Sizes, launch_error, launch_lock
 from pykern.runtime.emulator.memory_checks import ANY_STATE, BUT_PADDING, NOT_SHARED, READABLE, UNTOUCHED
 from pykern.runtime.emulator.parse import parsed
@@ -31,7 +33,7 @@ from pykern.runtime.emulator.translate import translated
 from pykern.runtime.emulator.wait_kinds import BARRIERS, MOST_WORDS, OF_WARPGROUP, WARPS
 from pykern.runtime.emulator.waits import kind_of_wait
 from pykern.runtime.emulator.warpgroup_matrices import product_form
-from pykern.runtime.emulator.warpgroup_registers import UnorderedRegisters, check_products
+from pykern.runtime.emulator.warpgroup_registers import check_products
 from pykern.runtime.memory_accesses import collected
 
 _MOST_ALIGNED = 64
@@ -90,7 +92,7 @@ class Program:
         except UnknownPtx as error:
             raise _unknown(error) from None
         except UnorderedRegisters as error:
-            raise _unordered(name, error) from None
+            raise error.error(name) from None
         with launch_lock:
             code, (self._address,) = engine().add(made.text, [made.kernel])
             self._grid = GRID(engine().grid)
@@ -163,6 +165,8 @@ class Program:
             "products": room(4 * self._product_words * threads),
             "product_bytes": 4 * self._product_words,
             "fences": room(4 * threads),
+            "wait_counts": room(COUNT_BYTES * (threads + shared // 8 + 1)),
+            "copy_cells": room(COPY_CELL_BYTES * (shared // CELL_OF + 1)),
         }
         for name, value in values.items():
             words[SLOTS[name]] = value
@@ -213,10 +217,6 @@ class Program:
         if (any(part.startswith("shared") for part in spaces) and not copied_from) or kind == UNWRITTEN:
             return f"at byte {address} of {words['shared_bytes']} of shared memory"
         return "" if "local" in spaces else self.text.memory.described(address)
-
-
-def _unordered(kernel: str, error: UnorderedRegisters) -> DeviceError:
-    return DeviceError(f"{kernel}: {error.one.name} uses {error.text}", span_of(error.one))
 
 
 def _unknown(error: UnknownPtx) -> DeviceError:

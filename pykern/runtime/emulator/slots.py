@@ -49,6 +49,8 @@ _NAMES = (
     "fences",  # for each thread, how often it has made its writes visible to asynchronous operations
     "unit",  # the function of asynchronous operations: see `async_unit`
     "request",  # address of the words that one is asked for with
+    "wait_counts",  # of threads and mbarriers, two numbers each: see `copy_waits`
+    "copy_cells",  # for each 4 bytes of shared memory, the copy that has written them
     "pending",  # copies that are under way
     "last_request",  # the instruction that has asked for one
     "template",  # address of what a wave's memory begins with

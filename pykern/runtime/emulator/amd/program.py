@@ -15,11 +15,13 @@ from pykern.errors import DeviceError
 from pykern.runtime.emulator.access_counts import AccessCounter
 from pykern.runtime.emulator.amd.assembly import Kernel, Module, UnknownAssembly
 from pykern.runtime.emulator.amd.code import Assembler, Code
+from pykern.runtime.emulator.amd.outstanding import check_waits
 from pykern.runtime.emulator.amd.parse import parsed
 from pykern.runtime.emulator.amd.state import NOWHERE, PRIVATE_BUFFER, WORD
 from pykern.runtime.emulator.device_memory import DeviceMemory
 from pykern.runtime.emulator.emit import splat
 from pykern.runtime.emulator.engine import engine
+from pykern.runtime.emulator.faults import UnorderedRegisters
 from pykern.runtime.emulator.launches import GRID, Sizes, launch_error, launch_lock
 from pykern.runtime.emulator.memory_checks import BEHIND_SHARED, BUT_PADDING, NOT_SHARED, READABLE, UNTOUCHED
 from pykern.runtime.emulator.ptx import rounded_up
@@ -84,8 +86,11 @@ class WaveProgram:
         try:
             _check_modes(kernel)
             self.code = self._assembled()
+            check_waits(kernel, module.chip)
         except UnknownAssembly as error:
             raise _unknown(error) from None
+        except UnorderedRegisters as error:
+            raise error.error(name) from None
         self._grid = GRID(engine().wave_grids[self.lanes])
         self.argument_bytes = self.described["kernarg_size"]
         self.arguments = text.memory.allocate(max(self.argument_bytes, 8), READABLE)
