@@ -52,6 +52,7 @@ _HOME = {
     "graph": "pykern.runtime.graph",
     "Array": "pykern.arrays.array",
     "copyto": "pykern.arrays.copying",
+    **dict.fromkeys(("memory_accesses", "MemoryAccesses", "LineAccesses"), "pykern.runtime.memory_accesses"),
     **dict.fromkeys(
         ("array", "asarray", "from_dlpack", "from_pointer", "pinned", "memory_stats", "empty_cache"),
         "pykern.arrays.creation",
@@ -186,6 +187,9 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.runtime.event import Event as Event
     from pykern.runtime.event import wait as wait
     from pykern.runtime.graph import graph as graph
+    from pykern.runtime.memory_accesses import LineAccesses as LineAccesses
+    from pykern.runtime.memory_accesses import MemoryAccesses as MemoryAccesses
+    from pykern.runtime.memory_accesses import memory_accesses as memory_accesses
     from pykern.runtime.stream import Stream as Stream
     from pykern.runtime.stream import synchronize as synchronize
     from pykern.tuning.search import Tuned as Tuned

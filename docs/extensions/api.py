@@ -18,7 +18,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "grad", "value_and_grad", "vjp", "jvp", "hvp", "autodiff", "Dup", "custom_vjp", "stop_gradient",
         "checkpoint", "every", "binomial", "check_grads", "GradientCheck",
     ),
-    "Looking inside": ("explore", "spec", "Lowered", "Compiled"),
+    "Looking inside": (
+        "explore", "spec", "Lowered", "Compiled", "memory_accesses", "MemoryAccesses", "LineAccesses",
+    ),
     "Without Python": ("export", "Exported", "LivePage"),
     "Devices": ("devices", "device", "synchronize", "set_num_threads", "get_num_threads"),
     "Streams, events, graphs": ("Stream", "Event", "wait", "graph"),

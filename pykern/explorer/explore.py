@@ -21,6 +21,7 @@ from pykern.errors import KernelError, LaunchError
 from pykern.explorer.ceilings import given
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.data import Exploration
+from pykern.explorer.emulating import is_emulated, with_accesses
 from pykern.explorer.following import follow, follow_failed
 from pykern.explorer.measuring import measured
 from pykern.explorer.notebook import frame
@@ -57,6 +58,7 @@ def explore(
     to: str | Path | None = None,
     roof: Roof | Mapping[str, float] | None = None,
     measure: bool = False,
+    accesses: bool = False,
     **keywords: Any,
 ) -> Explored:
     """Write one self-contained HTML page that shows every stage of a kernel beside its Python.
@@ -69,17 +71,23 @@ def explore(
     `to` is the file to write, ``<kernel>-<target>.html`` here where it is not given. `measure` launches the kernel
     some times on its arrays, which it changes as launches do, and puts the time into the roofline. Its ceilings are
     those of this processor, measured once and kept on disk; nominal ones of a data sheet for some GPUs; or what `roof`
-    gives: ``{"GB/s": 900, "f32": 14000}``. The page needs no network.
+    gives: ``{"GB/s": 900, "f32": 14000}``. `accesses` launches the kernel once on an emulated GPU, on copies of its
+    arrays, and says at each line how its accesses fit the memory there: coalesced or not, with bank conflicts or none
+    (`pk.memory_accesses`); the target is one of NVIDIA's or AMD's that is emulated. The page needs no network.
     Raises the errors of `lower` where nothing was compiled that could be shown.
     """
-    data = look(*what, roof=roof, measure=measure, **keywords)
+    data = look(*what, roof=roof, measure=measure, accesses=accesses, **keywords)
     path = Path(to) if to is not None else Path(file_name(data))
     path.write_text(page(data), encoding="utf-8")
     return Explored(path, data)
 
 
 def look(
-    *what: Any, roof: Roof | Mapping[str, float] | None = None, measure: bool = False, **keywords: Any
+    *what: Any,
+    roof: Roof | Mapping[str, float] | None = None,
+    measure: bool = False,
+    accesses: bool = False,
+    **keywords: Any,
 ) -> Comparison:
     """What the explorer shows, without writing anything; see `explore`.
 
@@ -99,7 +107,13 @@ def look(
             asked = keywords if target is None else {**keywords, "target": target}
             found = of_kernel(kernel, *args, **asked)
             found = found if found.error else replace(found, roof=given(roof, found.target))
-            subjects.append(measured(found, kernel, args, asked) if measure else found)
+            found = measured(found, kernel, args, asked) if measure else found
+            subjects.append(with_accesses(found, kernel, args, asked) if accesses else found)
+    if accesses and not any(subject.error or is_emulated(subject) for subject in subjects):
+        raise LaunchError(
+            f"accesses are counted on emulated GPUs, not for {subjects[0].target}",
+            hint='give target="nvvm:sm_80" or target="rocdl:gfx942"',
+        )
     return Comparison(tuple(subjects))
 
 

@@ -8,7 +8,20 @@ import pytest
 import pykern as pk
 
 over_devices = pytest.mark.parametrize(
-    "device", ["cpu", "python", "opencl", "vulkan", "cuda", "rocm", "metal", "metal:emulated"], indirect=True
+    "device",
+    [
+        "cpu",
+        "python",
+        "opencl",
+        "vulkan",
+        "cuda",
+        "cuda:emulated",
+        "rocm",
+        "rocm:emulated",
+        "metal",
+        "metal:emulated",
+    ],
+    indirect=True,
 )
 
 

@@ -8,6 +8,7 @@ import pytest
 import pykern as pk
 from pykern.data.costs import least_bytes, total
 from pykern.errors import LaunchError
+from pykern.explorer import packing
 from pykern.explorer.explore import look, of_kernel
 from pykern.explorer.roof import Roof
 from pykern.explorer.summary import intensity, summary
@@ -109,3 +110,40 @@ def test_what_cannot_be_measured_or_drawn():
             look(saxpy, vector, vector, vector, pk.f32, ndrange="n", roof=roof)
     with pytest.raises(LaunchError, match="nothing to explore in int"):
         look(3)
+
+
+@pk.kernel
+def transposed(y, x):
+    i, j = pk.index()
+    y[j, i] = x[i, j]
+
+
+@pytest.mark.parametrize(
+    ("target", "device", "segments"),
+    [("nvvm:sm_90a", "cuda:emulated:90", 32), ("rocdl:gfx1100", "rocm:emulated:gfx1100", 32)],
+)
+def test_accesses_are_counted_at_their_lines(target, device, segments, rng):
+    """On copies: the launch changes no array."""
+    x, y = rng.random((32, 32), dtype=np.float32), np.zeros((32, 32), np.float32)
+    (data,) = look(transposed, y, x, ndrange=x.shape, target=target, accesses=True).subjects
+    line = data.sources[0].first + 2
+    said = [r for r in data.remarks if f"({device})" in r.text]
+    assert {(r.file, r.line) for r in said} == {(__file__, line)}
+    (write,) = [r.text for r in said if "write" in r.text]
+    assert f"in {segments} segments of" in write and "not coalesced" in write
+    (read,) = [r.text for r in said if "read" in r.text]
+    assert "coalesced" in read and "not coalesced" not in read
+    assert not y.any()
+    packed = packing.subject(data)
+    assert [r["text"] for r in packed["remarks"] if r["line"] == line and device in r["text"]] == [
+        r.text for r in said
+    ]
+
+
+def test_what_cannot_be_counted(rng):
+    x = rng.random((4, 4), dtype=np.float32)
+    with pytest.raises(LaunchError, match="accesses are counted on emulated GPUs, not for llvm"):
+        look(transposed, x, x, ndrange=(4, 4), target="llvm", accesses=True)
+    matrix = pk.spec(("n", "m"), pk.f32)
+    with pytest.raises(LaunchError, match="accesses=True launches kernels on arrays"):
+        look(transposed, matrix, matrix, ndrange=("n", "m"), target="nvvm:sm_80", accesses=True)

@@ -11,7 +11,7 @@ import pytest
 import pykern as pk
 from pykern.pytest_plugin import need_package
 
-DEVICES = ["python", "cpu", "opencl:0", "vulkan:0", "metal:emulated:0"]
+DEVICES = ["python", "cpu", "opencl:0", "vulkan:0", "cuda:emulated", "rocm:emulated", "metal:emulated:0"]
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5, "float16": 4e-3, "bfloat16": 4e-2}
 each_device = pytest.mark.parametrize("device", DEVICES, indirect=True)
 
@@ -306,7 +306,7 @@ def test_a_tile_kernel_in_a_program_is_differentiated_with_it(rng):
         np.testing.assert_allclose(loss(x, w), (p * w).sum())
 
 
-@pytest.mark.parametrize("device", ["cpu", "opencl:0"], indirect=True)
+@pytest.mark.parametrize("device", ["cpu", "opencl:0", "cuda:emulated", "rocm:emulated"], indirect=True)
 def test_the_derivative_of_a_product(device, rng):
     a, b, c = (rng.standard_normal(shape).astype("f") for shape in ((6, 4), (4, 5), (6, 5)))
     dc, da, db = c.copy(), np.zeros_like(a), np.zeros_like(b)
@@ -443,7 +443,7 @@ def until_large(o, x):
     o[i] = total
 
 
-@pytest.mark.parametrize("device", ["cpu", "opencl:0"], indirect=True)
+@pytest.mark.parametrize("device", ["cpu", "opencl:0", "cuda:emulated", "rocm:emulated"], indirect=True)
 def test_a_loop_that_ends_early(device, rng):
     """What leaves the loop is a part of one array or another."""
     x, expected = rng.random((37, 9)), np.zeros(37)
@@ -469,7 +469,7 @@ def squared(x):
     x[i] = x[i] * x[i]
 
 
-@pytest.mark.parametrize("device", ["cpu", "opencl:0"], indirect=True)
+@pytest.mark.parametrize("device", ["cpu", "opencl:0", "cuda:emulated", "rocm:emulated"], indirect=True)
 def test_forward_mode(device, rng):
     """Tangents flow with the values: also by a number, of an array that is updated in place, and of rows."""
     x, dx, k = rng.random(37), rng.random(37), np.arange(37)

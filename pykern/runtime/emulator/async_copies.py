@@ -1,13 +1,13 @@
 """Copies from global to shared memory while the thread goes on, `cp.async`, which are made at once.
 
-Comes in: an `Instruction`. Goes out: LLVM IR. Bytes that are not read are zeros in shared memory. As copies are done
-when they are asked for, there is nothing to wait for: a wait that is missing is not found. Copies of boxes of tensors
-are those of `tensor_copies`.
+Comes in: an `Instruction`. Goes out: LLVM IR. Bytes that are not read are zeros in shared memory. What has been
+copied must be waited for before it is used (`copy_waits`). Copies of boxes of tensors are those of `tensor_copies`.
 """
 
 from __future__ import annotations
 
 from pykern.runtime.emulator.accesses import host_address
+from pykern.runtime.emulator.copy_waits import close_group, wait_groups
 from pykern.runtime.emulator.opcodes import opcode
 from pykern.runtime.emulator.operands import Values
 from pykern.runtime.emulator.ptx import Instruction, UnknownPtx
@@ -24,7 +24,11 @@ def copy(t: Values, one: Instruction) -> None:
     if "bulk" in one.modifiers:
         copy_bulk(t, one)
         return
-    if {"commit_group", "wait_group", "wait_all"} & set(one.modifiers):
+    if "commit_group" in one.modifiers or "wait_all" in one.modifiers:
+        close_group(t)
+    if "wait_group" in one.modifiers or "wait_all" in one.modifiers:
+        wait_groups(t, int(one.operands[0]) if one.operands else 0)
+    if "group" in one.name or "wait_all" in one.modifiers:
         return
     target, source, size, *read = one.operands
     nbytes, width = int(size), 8 * int(size)
@@ -36,3 +40,4 @@ def copy(t: Values, one: Instruction) -> None:
         missing = t.resized(t.value(f"sub i32 {width}, {t.value(f'mul i32 {given}, 8')}"), 32, width)
         mask = t.value(f"lshr i{width} -1, {missing}")
         t.store(f"i{width}", t.value(f"and i{width} {held}, {mask}"), place)
+    t.call("void", "pk_begin_copy", ("ptr", "%launch"), ("ptr", place), ("i64", str(nbytes)))

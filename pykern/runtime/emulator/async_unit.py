@@ -47,6 +47,8 @@ class _Copy:
     """A copy under way; `make` makes it."""
 
     make: Callable[[], None]
+    chunks: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    """What it reads of shared memory until it has been waited for."""
     made: bool = False
 
     def finish(self) -> None:
@@ -148,6 +150,7 @@ class AsyncUnit:
         self.request[0] = np.uint64(word).astype(np.int64)
         if after.phase != before.phase:
             self.words["epoch"] += 1
+            self.shared.end_phase(place)
         self.words["progress"] = 1
 
     def _settle(self, place: int) -> None:
@@ -185,13 +188,13 @@ class AsyncUnit:
     def _load(self) -> None:
         target, barrier = self._word(0), self._word(1)
         tensor, corner = self._map(2)
-        thread = self.words["thread"]
+        thread, phase = self.words["thread"], self.shared.phase(barrier)
 
         def make() -> None:
             data = np.zeros(tensor.nbytes, np.uint8)
             numbers, addresses = tensor.inside(corner)
             data[numbers] = self.memory.bytes[self._global(addresses, ALLOCATED)]
-            self.shared.write(tensor.places(target), data, thread)
+            self.shared.write(tensor.places(target), data, thread, barrier, phase)
             self._change(barrier, 0, -tensor.nbytes)
 
         self.shared.check_begin(target, tensor.swizzle)
@@ -209,9 +212,13 @@ class AsyncUnit:
             self.memory.bytes[self._global(addresses, READABLE)] = data[numbers]
 
         self.shared.check_begin(source, tensor.swizzle)
-        copy = _Copy(make)
+        copy = _Copy(make, self._read_later(tensor.places(source)))
         self._stores()[-1].append(copy)
         self._now_or_later(copy)
+
+    def _read_later(self, places: np.ndarray) -> np.ndarray:
+        self.shared.hold(places, 1)
+        return places
 
     def _now_or_later(self, copy: _Copy) -> None:
         """By the parity of the bits of its number, so that neither is always so."""
@@ -242,6 +249,7 @@ class AsyncUnit:
         done = len(ended) - min(groups, len(ended))
         for copy in (copy for group in ended[:done] for copy in group):
             copy.finish()
+            self.shared.hold(copy.chunks, -1)
         self._block.stores[self.words["thread"]] = [*ended[done:], still_open]
 
     # -- products ----------------------------------------------------------------------------------

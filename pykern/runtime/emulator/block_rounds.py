@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pykern.runtime.emulator.emit import Emitter
 from pykern.runtime.emulator.faults import DIVERGED, STUCK, UNFINISHED
-from pykern.runtime.emulator.memory_checks import UNTOUCHED, WRITTEN
+from pykern.runtime.emulator.memory_checks import HELD, IN_FLIGHT, UNTOUCHED, WRITTEN
 from pykern.runtime.emulator.requests import MULTIPLY, ask
 from pykern.runtime.emulator.wait_kinds import OF_BLOCK, OF_WARPGROUP, WARPS
 
@@ -79,7 +79,8 @@ def _begin_block(e: Emitter) -> None:
     with e.loop(e.slot("shared_bytes")) as byte:
         place = e.offset(state, byte)
         old = e.load("i8", place)
-        written = e.value(f"icmp eq i8 {old}, {WRITTEN}")
+        plain = e.value(f"and i8 {old}, {255 ^ (IN_FLIGHT | HELD)}")
+        written = e.value(f"icmp eq i8 {plain}, {WRITTEN}")
         e.store("i8", e.value(f"select i1 {written}, i8 {UNTOUCHED}, i8 {old}"), place)
 
 

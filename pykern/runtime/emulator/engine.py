@@ -11,7 +11,15 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from pykern.runtime.emulator import float_support, memory_checks, races, scheduler, tensor_cores
+from pykern.runtime.emulator import (
+    access_trace,
+    copy_waits,
+    float_support,
+    memory_checks,
+    races,
+    scheduler,
+    tensor_cores,
+)
 from pykern.runtime.emulator.amd import waves
 
 numbers = itertools.count()
@@ -34,6 +42,7 @@ class Engine:
         )
         self._engine = llvm.create_mcjit_compiler(self._optimised(_support()), self._machine)
         self._engine.finalize_object()
+        self._has_traced_checks = False
         self.grid: int = self._engine.get_function_address("pk_grid")
         self.wave_grids = {
             lanes: self._engine.get_function_address(f"pk_grid_of_waves_{lanes}") for lanes in waves.LANES
@@ -55,6 +64,12 @@ class Engine:
         self._engine.finalize_object()
         return module, [self._engine.get_function_address(symbol) for symbol in symbols]
 
+    def add_traced_checks(self) -> None:
+        """What kernels call whose accesses are counted: compiled when the first one is."""
+        if not self._has_traced_checks:
+            self._has_traced_checks = True
+            self.add(access_trace.write_traced_checks(), [])
+
     def remove(self, module: Any) -> None:
         self._engine.remove_module(module)
 
@@ -70,6 +85,7 @@ def _support() -> str:
     for write in (
         memory_checks.write_checks,
         races.write_races,
+        copy_waits.write_copy_waits,
         scheduler.write_scheduler,
         waves.write_waves,
         tensor_cores.write_dot_products,

@@ -22,8 +22,19 @@ class Faulty(Protocol):
     def place(self) -> Place | None: ...
 
 
+class UnorderedRegisters(Exception):
+    """A kernel that uses what is not there yet: found when it is loaded. `one` is where it is wrong, `text` what."""
+
+    def __init__(self, one: Faulty, text: str) -> None:
+        super().__init__(one.name, text)
+        self.one, self.text = one, text
+
+    def error(self, kernel: str) -> DeviceError:
+        return DeviceError(f"{kernel}: {self.one.name} uses {self.text}", span_of(self.one))
+
+
 BOUNDS, MISALIGNED, READ_ONLY, UNWRITTEN, RACE, DIVERGED, ABSENT_LANE, TRAPPED, PARTIAL_WARP = range(1, 10)
-STUCK, UNFENCED, BAD_BARRIER, BAD_MAP, BAD_MATRIX, UNFINISHED = range(10, 16)
+STUCK, UNFENCED, BAD_BARRIER, BAD_MAP, BAD_MATRIX, UNFINISHED, UNWAITED = range(10, 17)
 WITHOUT_ADDRESS = (DIVERGED, ABSENT_LANE, TRAPPED, PARTIAL_WARP, STUCK, BAD_MAP, BAD_MATRIX, UNFINISHED)
 _TEXTS = {
     BOUNDS: "an access outside of memory",
@@ -40,6 +51,7 @@ _TEXTS = {
     BAD_BARRIER: "an mbarrier that was not initialised, or gets more arrivals than it counts",
     BAD_MAP: "a copy by something that is no tensor map",
     BAD_MATRIX: "a matrix of shared memory that is not described in the same way by a whole warpgroup",
+    UNWAITED: "an access to shared memory that an asynchronous operation, which was not waited for, may still use",
     UNFINISHED: "the group ends before its asynchronous copies have been waited for",
 }
 _CLASSES: dict[int, type[KernelError]] = {BOUNDS: OutOfBounds, RACE: DataRace}
@@ -48,6 +60,7 @@ _HINTS = {
     RACE: "put pk.barrier() between the two accesses, or make both atomic",
     DIVERGED: "let every work-item of a group reach the same barriers and subgroup operations",
     STUCK: "look at the phases and the number of arrivals of the barriers that they wait at",
+    UNWAITED: "wait for the group of the copy or product, or for the mbarrier that counts its bytes, before",
     UNFENCED: "put fence.proxy.async behind the writes, before the barrier",
 }
 

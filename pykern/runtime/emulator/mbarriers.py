@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pykern.runtime.emulator.accesses import host_address
 from pykern.runtime.emulator.barrier_words import PHASE_BIT
+from pykern.runtime.emulator.copy_waits import see_phases
 from pykern.runtime.emulator.opcodes import opcode
 from pykern.runtime.emulator.operands import Values
 from pykern.runtime.emulator.ptx import Instruction, UnknownPtx
@@ -69,4 +70,5 @@ def test(t: Values, one: Instruction) -> None:
     found = done()
     with t.when(found):
         t.set_slot("progress", 1)
+        see_phases(t, place)
     t.write(one.operands[0], found, "pred")

@@ -8,8 +8,10 @@ thread goes on until it waits or ends, then the launch is over.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pykern.runtime.emulator.emit import Emitter, splat
-from pykern.runtime.emulator.faults import BOUNDS, MISALIGNED, READ_ONLY, UNWRITTEN
+from pykern.runtime.emulator.faults import BOUNDS, MISALIGNED, READ_ONLY, UNWAITED, UNWRITTEN
 
 FREE, ALLOCATED, READABLE, PADDING, BEHIND = 0, 1, 3, 5, 9
 """States of the device's memory: bits of what is only read, of what fills up the last word of an allocation, and of
@@ -21,6 +23,9 @@ ANY_STATE, BUT_PADDING = 13, 9
 NOT_SHARED, UNTOUCHED, WRITTEN, BEHIND_SHARED = 0, 2, 3, 7
 """States of shared memory. Reads of chips that take any address may begin in it and end in what is behind it: the chips
 have it, and LLVM reads three bytes as four."""
+IN_FLIGHT, HELD = 16, 32
+"""Bits of what is in shared memory: a copy has written it, which is to be waited for (`copy_waits`); an asynchronous
+operation may still read it."""
 _BEYOND = BEHIND_SHARED & ~WRITTEN
 SIZES = (1, 2, 4, 8, 16, 32)
 ACCESSES = ("read", "write", "update", "vector")
@@ -42,7 +47,7 @@ def write_checks() -> tuple[list[str], dict[str, str]]:
                 ("global", _global),
                 ("shared", _shared),
                 ("local", _local),
-                ("generic", _generic),
+                ("generic", write_generic),
             ):
                 e = Emitter()
                 e.lines.append(
@@ -123,6 +128,7 @@ def _shared(e: Emitter, access: str, nbytes: int) -> None:
     beyond = _BEYOND if reads else splat(_BEYOND, nbytes)  # of the first byte, or of any
     _fails(e, e.value(f"icmp ne i{8 * nbytes} {e.value(f'and i{8 * nbytes} {state}, {beyond}')}, 0"), BOUNDS)
     _aligned(e, access, nbytes)
+    _asynchronous(e, state, access, nbytes)
     if not access.endswith("write"):
         _fails(e, _lacks(e, state, splat(WRITTEN, nbytes), WRITTEN, nbytes), UNWRITTEN)
     if access.endswith("write"):
@@ -133,22 +139,44 @@ def _shared(e: Emitter, access: str, nbytes: int) -> None:
     e.do(f"ret ptr {e.offset(e.pointer(e.slot('shared')), '%address')}")
 
 
+def _asynchronous(e: Emitter, state: str, access: str, nbytes: int) -> None:
+    """What a copy writes must have been waited for, and what is still read must not be written."""
+    changes = access.endswith(("write", "update"))
+    flags = splat(IN_FLIGHT | HELD if changes else IN_FLIGHT, nbytes)
+    wrong = e.local("i1")
+    e.store("i1", "false", wrong)
+    with e.when(e.value(f"icmp ne i{8 * nbytes} {e.value(f'and i{8 * nbytes} {state}, {flags}')}, 0")):
+        arguments = ("ptr", "%launch"), ("i64", "%address"), ("i64", str(nbytes))
+        found = e.call("i1", "pk_in_flight", *arguments)
+        if changes:
+            held = e.value(f"and i{8 * nbytes} {state}, {splat(HELD, nbytes)}")
+            found = e.value(f"or i1 {found}, {e.value(f'icmp ne i{8 * nbytes} {held}, 0')}")
+        e.store("i1", found, wrong)
+    _fails(e, e.load("i1", wrong), UNWAITED)
+
+
 def _local(e: Emitter, access: str, nbytes: int) -> None:
     _outside(e, e.value(f"sub i64 %address, {e.slot('local')}"), e.slot("local_bytes"), nbytes)
     _aligned(e, access, nbytes)
     e.do(f"ret ptr {e.pointer('%address')}")
 
 
-def _generic(e: Emitter, access: str, nbytes: int) -> None:
-    """An address of any space: which one is told by where it lies."""
+def write_generic(
+    e: Emitter, access: str, nbytes: int, named: Callable[[str], str] = lambda call: call
+) -> None:
+    """An address of any space: which one is told by where it lies. `named` changes the text of calls."""
+    arguments = "(ptr %launch, i64 {}, i64 %site)"
+
+    def answer(space: str, address: str) -> None:
+        name = f"pk_{space}_{access}_{nbytes}"
+        e.declared[name] = f"declare ptr @{name}(ptr, i64, i64)"
+        e.do(f"ret ptr {e.value(named(f'call ptr @{name}{arguments.format(address)}'))}")
+
     for space in ("shared", "local"):
         offset = e.value(f"sub i64 %address, {e.slot(space)}")
         yes, behind = e.label("inside"), e.label("behind")
         e.branch(e.value(f"icmp ult i64 {offset}, {e.slot(f'{space}_bytes')}"), yes, behind)
         e.begin(yes)
-        address = offset if space == "shared" else "%address"
-        arguments = ("ptr", "%launch"), ("i64", address), ("i64", "%site")
-        e.do(f"ret ptr {e.call('ptr', f'pk_{space}_{access}_{nbytes}', *arguments)}")
+        answer(space, offset if space == "shared" else "%address")
         e.begin(behind)
-    arguments = ("ptr", "%launch"), ("i64", "%address"), ("i64", "%site")
-    e.do(f"ret ptr {e.call('ptr', f'pk_global_{access}_{nbytes}', *arguments)}")
+    answer("global", "%address")

@@ -7,15 +7,20 @@ process runs at a time.
 from __future__ import annotations
 
 import ctypes
+import functools
 
 import numpy as np
 
 from pykern.errors import DeviceError, KernelError
+from pykern.runtime.emulator.access_counts import AccessCounter
+from pykern.runtime.emulator.access_trace import traced
 from pykern.runtime.emulator.async_unit import AsyncUnit
+from pykern.runtime.emulator.copy_waits import CELL_BYTES as COPY_CELL_BYTES
+from pykern.runtime.emulator.copy_waits import CELL_OF, COUNT_BYTES
 from pykern.runtime.emulator.device_memory import DeviceMemory
 from pykern.runtime.emulator.emit import splat
 from pykern.runtime.emulator.engine import engine, numbers
-from pykern.runtime.emulator.faults import DIVERGED, UNWRITTEN, Faulty, span_of
+from pykern.runtime.emulator.faults import DIVERGED, UNWRITTEN, Faulty, UnorderedRegisters
 from pykern.runtime.emulator.launches import GRID, Sizes, launch_error, launch_lock
 from pykern.runtime.emulator.memory_checks import ANY_STATE, BUT_PADDING, NOT_SHARED, READABLE, UNTOUCHED
 from pykern.runtime.emulator.parse import parsed
@@ -28,11 +33,16 @@ from pykern.runtime.emulator.translate import translated
 from pykern.runtime.emulator.wait_kinds import BARRIERS, MOST_WORDS, OF_WARPGROUP, WARPS
 from pykern.runtime.emulator.waits import kind_of_wait
 from pykern.runtime.emulator.warpgroup_matrices import product_form
-from pykern.runtime.emulator.warpgroup_registers import UnorderedRegisters, check_products
+from pykern.runtime.emulator.warpgroup_registers import check_products
+from pykern.runtime.memory_accesses import collected
 
 _MOST_ALIGNED = 64
 """Bytes: parameters are aligned to no more."""
 _ASYNCHRONOUS = ("mbarrier", "wgmma")
+SECTOR = 32
+"""Bytes that global memory moves at least."""
+_NO_REQUESTS = ("mbarrier", "cp.async.bulk")
+"""Beginnings of names of instructions whose accesses are not those of a warp's lanes."""
 
 
 class LoadedText:
@@ -65,7 +75,8 @@ class LoadedText:
     def unload(self) -> None:
         with launch_lock:
             for program in self.programs.values():
-                engine().remove(program.code)
+                for code in program.modules:
+                    engine().remove(code)
         if self.constants:
             self.memory.free(self.constants)
 
@@ -81,10 +92,11 @@ class Program:
         except UnknownPtx as error:
             raise _unknown(error) from None
         except UnorderedRegisters as error:
-            raise _unordered(name, error) from None
+            raise error.error(name) from None
         with launch_lock:
-            self.code, (self._address,) = engine().add(made.text, [made.kernel])
+            code, (self._address,) = engine().add(made.text, [made.kernel])
             self._grid = GRID(engine().grid)
+        self.modules = [code]
         self.parameters = text.module.functions[name].parameters
         self._exchanges = any(
             one.stem == "atom" and one.types == ("b32",) for one in text.module.instructions
@@ -153,6 +165,8 @@ class Program:
             "products": room(4 * self._product_words * threads),
             "product_bytes": 4 * self._product_words,
             "fences": room(4 * threads),
+            "wait_counts": room(COUNT_BYTES * (threads + shared // 8 + 1)),
+            "copy_cells": room(COPY_CELL_BYTES * (shared // CELL_OF + 1)),
         }
         for name, value in values.items():
             words[SLOTS[name]] = value
@@ -160,10 +174,25 @@ class Program:
         if unit is not None:
             words[SLOTS["unit"]] = ctypes.cast(unit.function, ctypes.c_void_p).value or 0
             words[SLOTS["request"]] = unit.request.ctypes.data
+        found = collected()
+        counter = AccessCounter(words, LANES, SECTOR) if found is not None else None
+        address = self._address if counter is None else self._traced_address
         with launch_lock:
-            self._grid(words.ctypes.data, self._address)
+            self._grid(words.ctypes.data, address)
         if words[SLOTS["fault"]]:
             raise self._error({name: int(words[number]) for name, number in SLOTS.items()})
+        if found is not None and counter is not None:
+            counter.add_to(found, self.name, self.text.module.instructions, _NO_REQUESTS)
+
+    @functools.cached_property
+    def _traced_address(self) -> int:
+        """Of the same kernel, which writes down its accesses."""
+        made = translated(self.text.module, self.name, f"k{next(numbers)}_")
+        with launch_lock:
+            engine().add_traced_checks()
+            code, (address,) = engine().add(traced(made.text), [made.kernel])
+        self.modules.append(code)
+        return address
 
     def _unit(self, words: np.ndarray, threads: int) -> AsyncUnit:
         named = LaunchWords(words)
@@ -188,10 +217,6 @@ class Program:
         if (any(part.startswith("shared") for part in spaces) and not copied_from) or kind == UNWRITTEN:
             return f"at byte {address} of {words['shared_bytes']} of shared memory"
         return "" if "local" in spaces else self.text.memory.described(address)
-
-
-def _unordered(kernel: str, error: UnorderedRegisters) -> DeviceError:
-    return DeviceError(f"{kernel}: {error.one.name} uses {error.text}", span_of(error.one))
 
 
 def _unknown(error: UnknownPtx) -> DeviceError:

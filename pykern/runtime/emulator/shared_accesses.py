@@ -10,8 +10,9 @@ import ctypes
 
 import numpy as np
 
-from pykern.runtime.emulator.faults import BOUNDS, MISALIGNED, RACE, UNFENCED, UNWRITTEN
-from pykern.runtime.emulator.memory_checks import UNTOUCHED, WRITTEN
+from pykern.runtime.emulator.copy_waits import CELL_OF
+from pykern.runtime.emulator.faults import BOUNDS, MISALIGNED, RACE, UNFENCED, UNWAITED, UNWRITTEN
+from pykern.runtime.emulator.memory_checks import BEHIND_SHARED, HELD, IN_FLIGHT, UNTOUCHED, WRITTEN
 from pykern.runtime.emulator.races import ASYNC, FENCES_AT, MANY
 from pykern.runtime.emulator.slots import SLOTS
 from pykern.runtime.emulator.tensor_maps import CHUNK
@@ -60,6 +61,11 @@ class SharedAccesses:
         self._cells = _view(words["shared_cells"], np.uint64, 2 * count * CHUNK).reshape(count, CHUNK, 2)
         self._fences = _view(words["fences"], np.int32, words["threads"])
         self._held = np.zeros(count, np.int32)
+        cells = count * CHUNK // CELL_OF
+        self._copies = _view(words["copy_cells"], np.uint64, cells).reshape(count, CHUNK // CELL_OF)
+        self._counts = _view(words["wait_counts"], np.uint32, 2 * (words["threads"] + cells // 2)).reshape(
+            -1, 2
+        )
 
     def begin_block(self) -> None:
         self._held[:] = 0
@@ -77,21 +83,30 @@ class SharedAccesses:
 
     def hold(self, places: np.ndarray, by: int) -> None:
         """Chunks that are read by products in flight, so many times."""
-        self._held[places // CHUNK] += by
+        chunks = np.unique(places // CHUNK)
+        self._held[chunks] += by
+        free = self._held[chunks] == 0
+        self._states[chunks[free]] &= 255 ^ HELD
+        self._states[chunks[~free]] |= HELD
+
+    def end_phase(self, place: int) -> None:
+        """Of the mbarrier at a place: see `copy_waits`."""
+        self._counts[self.words["threads"] + place // 8, 0] += 1
 
     def read(self, places: np.ndarray) -> np.ndarray:
         """The chunks at these places."""
         chunks = self._checked(places)
         states = self._states[chunks]
-        self._refuse(states != WRITTEN, UNWRITTEN, places)
+        self._refuse((states & WRITTEN) != WRITTEN, UNWRITTEN, places)
+        self._refuse(self._in_flight(chunks), UNWAITED, places)
         written = self._cells[chunks][..., 0]
         self._refuse(written >> np.uint64(32) == self.words["epoch"], RACE, places, written)
         self._check_fences(written, places)
         self._cells[chunks.ravel(), :, 1] = self.words["epoch"] << 32 | MANY << 1
         return self._data[chunks]
 
-    def write(self, places: np.ndarray, data: np.ndarray, thread: int) -> None:
-        """Chunks of a copy that a thread has asked for."""
+    def write(self, places: np.ndarray, data: np.ndarray, thread: int, barrier: int, phase: int) -> None:
+        """Chunks of a copy that a thread has asked for, and that a phase of an mbarrier counts."""
         chunks = self._checked(places)
         cells = self._cells[chunks]
         self._refuse(self._held[chunks][..., None] > 0, RACE, places, cells[..., 1])
@@ -100,7 +115,9 @@ class SharedAccesses:
             self._refuse(now, RACE, places, cells[..., number])
         self._check_fences(cells[..., 0], places)
         self._data[chunks] = data.reshape(-1, CHUNK)
-        self._states[chunks] = WRITTEN
+        self._states[chunks] = WRITTEN | IN_FLIGHT
+        waiter = self.words["threads"] + barrier // 8 + 1
+        self._copies[chunks] = waiter << 32 | phase
         self._cells[chunks, :, 0] = self.words["epoch"] << 32 | ASYNC << FENCES_AT | thread + 1 << 1
 
     def _checked(self, places: np.ndarray) -> np.ndarray:
@@ -111,9 +128,22 @@ class SharedAccesses:
         inside = (chunks >= 0) & (chunks < len(self._data))
         if not inside.all():
             raise Wrong(BOUNDS, int(places[~inside][0]))
-        there = (self._states[chunks] | (WRITTEN ^ UNTOUCHED)) == WRITTEN
+        there = (self._states[chunks] & BEHIND_SHARED | (WRITTEN ^ UNTOUCHED)) == WRITTEN
         self._refuse(~there, BOUNDS, places)
         return chunks
+
+    def phase(self, place: int) -> int:
+        """Phases of the mbarrier at a place that have ended."""
+        return int(self._counts[self.words["threads"] + place // 8, 0])
+
+    def _in_flight(self, chunks: np.ndarray) -> np.ndarray:
+        """Which bytes a copy has written that was not waited for."""
+        flagged = self._states[chunks] & IN_FLIGHT != 0
+        if not flagged.any():
+            return flagged
+        cells = np.repeat(self._copies[chunks], CELL_OF, axis=-1)
+        waiters = np.where(flagged, (cells >> np.uint64(32)).astype(np.int64) - 1, 0)
+        return flagged & (self._counts[waiters, 1] <= (cells & np.uint64(2**32 - 1)))
 
     def _check_fences(self, written: np.ndarray, places: np.ndarray) -> None:
         """Writes of threads count from their next fence for asynchronous operations on."""

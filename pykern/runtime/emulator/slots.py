@@ -49,12 +49,19 @@ _NAMES = (
     "fences",  # for each thread, how often it has made its writes visible to asynchronous operations
     "unit",  # the function of asynchronous operations: see `async_unit`
     "request",  # address of the words that one is asked for with
+    "wait_counts",  # of threads and mbarriers, two numbers each: see `copy_waits`
+    "copy_cells",  # for each 4 bytes of shared memory, the copy that has written them
     "pending",  # copies that are under way
     "last_request",  # the instruction that has asked for one
     "template",  # address of what a wave's memory begins with
     "template_bytes",
     *(f"group_at.{axis}" for axis in _AXES),  # the byte of a wave's memory where the group's number goes
     "items",  # dimensions of the number of a work-item that its first register holds
+    "trace",  # address of the records of accesses that are counted: see `access_trace`
+    "trace_used",
+    "trace_room",
+    "trace_full",  # the function that takes them
+    "request_number",  # of the instruction of a wave, from 1 on; 0 where threads run alone
     "fault",  # a number of `faults`, 0 as long as nothing is wrong
     "fault_site",  # the instruction's number
     "fault_address",

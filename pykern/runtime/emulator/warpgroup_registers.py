@@ -10,19 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pykern.runtime.emulator.faults import UnorderedRegisters
 from pykern.runtime.emulator.operands import elements
 from pykern.runtime.emulator.ptx import Block, Function, Instruction
 
 _OPEN = 0
 """The age of sums whose group is not ended; then, groups that were ended since."""
-
-
-class UnorderedRegisters(Exception):
-    """`one` is where it is wrong, `text` what."""
-
-    def __init__(self, one: Instruction, text: str) -> None:
-        super().__init__(one.name, text)
-        self.one, self.text = one, text
 
 
 @dataclass

@@ -18,8 +18,23 @@ _LOADS = {1: "ubyte", 2: "ushort", 4: "dword", 8: "dwordx2"}
 _STORES = {1: "byte", 2: "short", 4: "dword", 8: "dwordx2"}
 
 
-def text_of(chip: str, lines: list[str], **described: int) -> str:
+_MEMORY = ("s_load_", "ds_", "global_", "flat_", "scratch_", "buffer_load_", "buffer_store_")
+_WAITS = {
+    "9": ("s_waitcnt vmcnt(0) lgkmcnt(0)",),
+    "11": ("s_waitcnt vmcnt(0) lgkmcnt(0)", "s_waitcnt_vscnt null, 0x0"),
+}
+_NEWER = tuple(f"s_wait_{name}cnt 0x0" for name in ("load", "store", "ds", "km"))
+
+
+def with_waits(chip: str, lines: list[str]) -> list[str]:
+    """Everything that is asked for is waited for at once."""
+    waits = next((found for begin, found in _WAITS.items() if chip.startswith(f"gfx{begin}")), _NEWER)
+    return [each for line in lines for each in (line, *(waits if line.strip().startswith(_MEMORY) else ()))]
+
+
+def text_of(chip: str, lines: list[str], waits: bool = True, **described: int) -> str:
     """A kernel `f` of those lines. It begins with the address of its arguments in s[0:1], its group's number in s2."""
+    lines = with_waits(chip, lines) if waits else lines
     said = {
         "group_segment_fixed_size": 0,
         "private_segment_fixed_size": 0,

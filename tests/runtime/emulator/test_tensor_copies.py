@@ -16,11 +16,15 @@ from tests.runtime.emulator.hopper_kernels import CHUNK, chunk_at, launched
 from tests.runtime.emulator.ptx_kernels import HEAD, fetched, place
 
 
-def text(rank: int, nbytes: int, corner: tuple[int, ...], back: tuple[int, ...] | None) -> str:
-    """One thread copies a box to shared memory; all write that back as it lies, or one copies it to another corner."""
+def text(
+    rank: int, nbytes: int, corner: tuple[int, ...], back: tuple[int, ...] | None, meanwhile: str = ""
+) -> str:
+    """One thread copies a box to shared memory; all write that back as it lies, or one copies it to another corner,
+    and does something `meanwhile`."""
     at, to = (", ".join(map(str, c)) for c in (corner, back or corner))
     copy_back = f"""cp.async.bulk.tensor.{rank}d.global.shared::cta.bulk_group [%rd1, {{{to}}}], [%r1];
 cp.async.bulk.commit_group;
+{meanwhile}
 cp.async.bulk.wait_group.read 0;
 ret;"""
     write_back = f"""mov.u32 %r4, %r0;
@@ -87,8 +91,10 @@ class Sample:
         made.check()
         return made
 
-    def run(self, corner, back=None):
-        source = text(self.data.ndim, self.nbytes, corner[::-1], back and back[::-1])
+    def run(self, corner, back=None, meanwhile="", changed=("", "")):
+        source = text(self.data.ndim, self.nbytes, corner[::-1], back and back[::-1], meanwhile).replace(
+            *changed
+        )
         words = b"".join(m.encoded() for m in self.maps) + self.addresses[2].to_bytes(8, "little")
         launched(source, words, self.memory, 32)
         if back is not None:
@@ -144,6 +150,22 @@ def test_back(width, rng):
             if all(0 <= n < length for n, length in zip(there, sample.data.shape, strict=True)):
                 want[there] = box[at]
         np.testing.assert_array_equal(have, want)
+
+
+UNWAITED = "which was not waited for, may still use"
+
+
+def test_what_a_copy_reads_is_not_written_before_its_wait(rng):
+    sample = Sample(rng, (9, 16), (4, 8))
+    with pytest.raises(DeviceError, match=UNWAITED):
+        sample.run((1, 2), back=(3, 4), meanwhile="st.shared.b32 [%r1+16], %r0;")
+
+
+def test_what_is_read_before_the_mbarrier_is_waited_for(rng):
+    """Though a barrier stands between."""
+    wait = "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2], 0;\n@!%p1 bra $wait;"
+    with pytest.raises(DeviceError, match=UNWAITED):
+        Sample(rng, (9, 16), (4, 8)).run((1, 2), changed=(wait, "bar.sync 0;"))
 
 
 def test_memory_that_is_not_there_is_found(rng):

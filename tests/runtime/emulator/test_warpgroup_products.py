@@ -159,6 +159,10 @@ def test_signs(rng):
     agrees(sample(a, b, sums, [("%p1, 1, 1,", "%p1, -1, 1,")]), expected(-a, b, sums))
 
 
+WAIT = "wgmma.wait_group.sync.aligned 0;\n"
+OVERWRITE = "bar.sync 0;\nshl.b32 %r2, %r0, 2;\nadd.u32 %r2, %r1, %r2;\nst.shared.b32 [%r2], %r0;\n"
+
+
 @pytest.mark.parametrize(
     ("mutate", "said"),
     [
@@ -169,15 +173,17 @@ def test_signs(rng):
         ([("fence.proxy.async.shared::cta;\n", "")], "without a fence.proxy.async"),
         ([("fence.proxy.async.shared::cta;\nbar.sync 0;", "bar.sync 0;\nfence.proxy.async.shared::cta;")], None),
         ([("bar.sync 0;\n", "")], "with no barrier between"),
+        ([(WAIT, f"{OVERWRITE}{WAIT}")], "which was not waited for, may still use"),
+        ([(WAIT, f"{WAIT}{OVERWRITE}")], None),
         ([("%rd9, %p1", "%rd8, %p1")], None),
     ],
 )  # fmt: skip
 def test_what_is_left_out_is_found(mutate, said, rng):
     sample = Sample("bf16", "bf16", columns=64)
     a, b, sums = sample.matrices(rng)
-    if said is None:  # a second barrier behind the fence, the other descriptor
+    if said is None:  # a second barrier behind the fence, a write behind the wait, the other descriptor
         have = sample(a, b, sums, mutate)
-        same = mutate[0][0].startswith("fence")
+        same = mutate[0][0].startswith(("fence", "wgmma"))
         assert np.allclose(have, expected(a, b, sums), atol=1e-4) == same
         return
     with pytest.raises(KernelError, match=said):

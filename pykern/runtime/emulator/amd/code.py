@@ -32,15 +32,17 @@ class Code:
 
 
 class Assembler:
-    """`symbols` are the addresses of constants."""
+    """`symbols` are the addresses of constants; the code of one `is_traced` writes down its accesses."""
 
-    def __init__(self, kernel: Kernel, lanes: int, old: bool, symbols: dict[str, int]) -> None:
+    def __init__(
+        self, kernel: Kernel, lanes: int, old: bool, symbols: dict[str, int], is_traced: bool = False
+    ) -> None:
         self.kernel, self.lanes, self.symbols = kernel, lanes, symbols
         self._at = {one.number: at for at, one in enumerate(kernel.instructions)}
         self.constants: dict[int, int] = {}
         self.registers = {"v": 1, "a": 0}
         """How many of each kind there are."""
-        forms = [form_of(one, lanes, old) for one in kernel.instructions]
+        forms = [form_of(one, lanes, old, is_traced) for one in kernel.instructions]
         for one in kernel.instructions:
             self._note(one)
         words = [self._words(one, form) for one, form in zip(kernel.instructions, forms, strict=True)]

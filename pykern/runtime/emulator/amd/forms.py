@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from pykern.runtime.emulator.access_trace import traced
 from pykern.runtime.emulator.amd import (  # noqa: F401 - these register their rules
     across,
     bits,
@@ -55,16 +56,24 @@ class Form:
     address: int = 0
 
 
-def form_of(one: Instruction, lanes: int, old: bool) -> Form:
-    """Raises `UnknownAssembly` for an instruction, an operand or a modifier that has no rule."""
+def form_of(one: Instruction, lanes: int, old: bool, is_traced: bool = False) -> Form:
+    """A traced one writes down the accesses of its lanes, which are one request. Raises `UnknownAssembly` for an
+    instruction, an operand or a modifier that has no rule."""
     name = plain_name(one.name)
     rule, mode = rule_of(name)
-    key = (_key(one, mode), lanes, old)
+    is_traced = is_traced and mode == VECTOR
+    key = (_key(one, mode), lanes, old, is_traced)
     found = _forms.get(key)
     if found is None:
         body = Values(one, f"amd{next(numbers)}", lanes, lanes if mode == VECTOR else 1, old)
+        if is_traced:
+            number = body.value(f"add i64 {body.slot('request_number')}, 1")
+            body.set_slot("request_number", number)
         rule(body, name)
         found = _forms[key] = _written(body)
+        if is_traced:
+            found.text = traced(found.text)
+            found.declared = {name: traced(line) for name, line in found.declared.items()}
     return found
 
 
@@ -76,7 +85,7 @@ def compiled(forms: Iterable[Form]) -> None:
             return
         declared: dict[str, str] = {}
         for form in new.values():
-            declared |= form.declared
+            declared |= {line: line for line in form.declared.values()}
         text = "\n".join((*declared.values(), *(form.text for form in new.values())))
         _, addresses = engine().add(text, list(new))
         for form, address in zip(new.values(), addresses, strict=True):

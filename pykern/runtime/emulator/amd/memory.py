@@ -24,6 +24,7 @@ from pykern.runtime.emulator.amd.accesses import (
 from pykern.runtime.emulator.amd.opcodes import rule
 from pykern.runtime.emulator.amd.state import PRIVATE_APERTURE, SHARED_APERTURE
 from pykern.runtime.emulator.amd.values import Values
+from pykern.runtime.emulator.amd.wait_counts import returns
 
 
 def global_address(t: Values, lane: str, at: int, base: int) -> str:
@@ -135,14 +136,12 @@ def atomic_form(name: str) -> tuple[str, str]:
 @rule(" ".join(f"{space}_atomic_{name}" for space in ("global", "flat") for name in _ATOMICS))
 def atomic(t: Values, name: str) -> None:
     """``result, address, value, base``: the result where one is asked for."""
-    returns = t.one.modifier("sc0") is not None or t.one.modifier("glc") is not None
-    returns = returns or t.one.modifier("th") == "TH_ATOMIC_RETURN"
     ordered(t)
     space, address = _space(name)
     how, kind = atomic_form(name.split("_atomic_")[1])
-    first = int(returns)
+    first = int(returns(t.one))
     with t.each_lane() as lane:
         place_lane(t, lane)
         at = address(t, lane, first, first + 2)
-        update_lane(t, how, kind, space, at, lane, first + 1, 0 if returns else None)
+        update_lane(t, how, kind, space, at, lane, first + 1, 0 if first else None)
     finish(t)

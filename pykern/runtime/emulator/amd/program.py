@@ -6,23 +6,28 @@ Comes in: assembly. Goes out: `WaveProgram`, whose `launch` runs a grid and rais
 from __future__ import annotations
 
 import ctypes
+import functools
 import struct
 
 import numpy as np
 
 from pykern.errors import DeviceError
+from pykern.runtime.emulator.access_counts import AccessCounter
 from pykern.runtime.emulator.amd.assembly import Kernel, Module, UnknownAssembly
-from pykern.runtime.emulator.amd.code import Assembler
+from pykern.runtime.emulator.amd.code import Assembler, Code
+from pykern.runtime.emulator.amd.outstanding import check_waits
 from pykern.runtime.emulator.amd.parse import parsed
 from pykern.runtime.emulator.amd.state import NOWHERE, PRIVATE_BUFFER, WORD
 from pykern.runtime.emulator.device_memory import DeviceMemory
 from pykern.runtime.emulator.emit import splat
 from pykern.runtime.emulator.engine import engine
+from pykern.runtime.emulator.faults import UnorderedRegisters
 from pykern.runtime.emulator.launches import GRID, Sizes, launch_error, launch_lock
 from pykern.runtime.emulator.memory_checks import BEHIND_SHARED, BUT_PADDING, NOT_SHARED, READABLE, UNTOUCHED
 from pykern.runtime.emulator.ptx import rounded_up
 from pykern.runtime.emulator.races import CELL_BYTES
 from pykern.runtime.emulator.slots import SLOTS
+from pykern.runtime.memory_accesses import collected
 
 _MODES = {
     "float_round_mode_32": 0, "float_round_mode_16_64": 0, "float_denorm_mode_32": 3, "float_denorm_mode_16_64": 3,
@@ -35,6 +40,9 @@ _USER_REGISTERS = (
 """What scalar registers a kernel begins with, in this order, if it asks for it; and how many each takes."""
 _GIVEN = ("private_segment_buffer", "kernarg_segment_ptr", "flat_scratch_init", "private_segment_size")
 """Those that are given here."""
+
+SEGMENT = 64
+"""Bytes that global memory moves at least."""
 
 
 class LoadedAssembly:
@@ -75,16 +83,31 @@ class WaveProgram:
         kernel = module.kernels[name]
         self.described, self.parameters = kernel.described, kernel.arguments
         self.lanes = 32 if module.chip.startswith(("gfx10", "gfx11", "gfx12")) else 64
-        symbols = {symbol: text.constants + at for symbol, at in module.symbols.items()}
         try:
             _check_modes(kernel)
-            self.code = Assembler(kernel, self.lanes, self.lanes == 64, symbols).code
+            self.code = self._assembled()
+            check_waits(kernel, module.chip)
         except UnknownAssembly as error:
             raise _unknown(error) from None
+        except UnorderedRegisters as error:
+            raise error.error(name) from None
         self._grid = GRID(engine().wave_grids[self.lanes])
         self.argument_bytes = self.described["kernarg_size"]
         self.arguments = text.memory.allocate(max(self.argument_bytes, 8), READABLE)
         self._group_at = self._place_registers()
+
+    def _assembled(self, is_traced: bool = False) -> Code:
+        module = self.text.module
+        symbols = {symbol: self.text.constants + at for symbol, at in module.symbols.items()}
+        kernel = module.kernels[self.name]
+        return Assembler(kernel, self.lanes, self.lanes == 64, symbols, is_traced).code
+
+    @functools.cached_property
+    def _traced_records(self) -> ctypes.Array:
+        """Of the same code, which writes down its accesses."""
+        with launch_lock:
+            engine().add_traced_checks()
+        return self._assembled(is_traced=True).records
 
     def _place_registers(self) -> list[int]:
         """Fill in the scalar registers that do not change; where the numbers of the group go, in bytes."""
@@ -157,8 +180,11 @@ class WaveProgram:
         }
         for name, value in values.items():
             words[SLOTS[name]] = value
+        found_accesses = collected()
+        counter = AccessCounter(words, self.lanes, SEGMENT) if found_accesses is not None else None
+        records = self.code.records if counter is None else self._traced_records
         with launch_lock:
-            self._grid(words.ctypes.data, ctypes.addressof(self.code.records))
+            self._grid(words.ctypes.data, ctypes.addressof(records))
         if words[SLOTS["fault"]]:
             found = {name: int(words[number]) for name, number in SLOTS.items()}
             raise launch_error(
@@ -167,6 +193,8 @@ class WaveProgram:
                 found | {"shared_bytes": shared},
                 lambda kind, one: self._memory(one.name, found | {"shared_bytes": shared}),
             )
+        if found_accesses is not None and counter is not None:
+            counter.add_to(found_accesses, self.name, self.text.module.instructions)
 
     def _memory(self, name: str, words: dict[str, int]) -> str:
         """Where an access was, in words."""
