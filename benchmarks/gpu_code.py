@@ -267,18 +267,30 @@ def main() -> None:
         Path(options.json).write_text(json.dumps(told | {"rows": found}, indent=1) + "\n")
 
 
+@pk.jit
+def product_of_bytes(a, b):
+    return a.astype(pk.i32) @ b.astype(pk.i32).T
+
+
 def tensor_cores(chip: str, options: str, only: str) -> None:
     """What each instruction of a main loop does for its subgroup, and what the kernel takes."""
     print(f"{'':28}{'multiply-adds':>14}{'instructions':>13}{'registers':>10}{'spilled':>8}")
     n, f = 2048, np.float16
     a, heads = np.zeros((n, n), f), np.zeros((16, n, 128), f)
+    small, sums = np.zeros((n, n), np.int8), np.zeros((n, n), np.float32)
     for name, kernel, args, ndrange in (
-        ("product", device_kernels.tile_product, (np.zeros((n, n), np.float32), a, a), (n, n)),
-        ("attention, causal", device_kernels.tile_attention, (heads, heads, heads, heads, 0.125), (16, n)),
+        ("product", device_kernels.tile_product, (sums, a, a), {"ndrange": (n, n)}),
+        ("product of bytes, a @ b.T", product_of_bytes, (small, small), {}),
+        (
+            "attention, causal",
+            device_kernels.tile_attention,
+            (heads, heads, heads, heads, 0.125),
+            {"ndrange": (16, n)},
+        ),
     ):
         if only not in name:
             continue
-        lowered = kernel.lower(*args, ndrange=ndrange, target=f"nvvm:{chip}{options}")
+        lowered = kernel.lower(*args, **ndrange, target=f"nvvm:{chip}{options}")
         made = assemble(lowered.as_text("ptx"), chip)
         code = code_of(made.binary, _only(made.binary), "")
         loops = [code.instructions[start : end + 1] for start, end in code.cycles()]  # who waits loops inside
@@ -293,7 +305,7 @@ def tensor_cores(chip: str, options: str, only: str) -> None:
 def multiply_adds(opcode: str) -> float:
     """Of a subgroup, by an instruction of tensor cores; those of four subgroups together are shared by them."""
     name, _, rest = opcode.partition(".")
-    if name == "HGMMA":
+    if name in ("HGMMA", "IGMMA"):
         return math.prod(map(int, rest.partition(".")[0].split("x"))) / 4
     shape = SHAPES.get(rest.partition(".")[0]) if name in ("HMMA", "IMMA") else None
     return math.prod(shape) if shape else 0

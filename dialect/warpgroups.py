@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from mlir import ir
 
 from pykern.dialect.base import KernOp, kern_op
-from pykern.dialect.matrices import FLOATS
+from pykern.dialect.matrix_units import SUMS
 
 ITEMS, ROWS = 128, 64
 """Work-items of a warpgroup; rows of a product."""
 PANEL_BYTES, ROW_BYTES = 8192, 128
 """Of a factor: 64 rows of 128 bytes."""
-ELEMENT_BYTES = 2
-"""Of an element of a factor."""
+ELEMENT_BYTES = {"f16": 2, "bf16": 2, "s8": 1, "u8": 1}
+"""Of an element of a factor, by its type."""
 _MEMORY = """
     %memref = irdl.base "!builtin.memref"
     %index = irdl.is index
@@ -137,17 +137,19 @@ class WaitPhaseOp(KernOp):
 class MultiplyPanelsOp(KernOp):
     """Add the products of two factors in shared memory to the sums of a warpgroup, and wait for them.
 
-    Each factor begins at its place: panels of 64 lines and 64 terms, 8192 bytes each. Rows of a panel are its lines
-    where `by_terms` is true for the factor, in which terms are side by side; else its terms. The left factor has
-    `rows` lines, a multiple of 64, the right one `columns`. Sums are those of 64 rows after the other; lane and number
-    of each: PTX ISA, "wgmma.mma_async", fragment D. `type` is that of the factors' elements.
+    Each factor begins at its place: panels of 64 lines and 128 bytes of terms each. Rows of a panel are its lines
+    where `by_terms` is true for the factor, in which terms are side by side; else its terms, 64 of 16 bits. The left
+    factor has `rows` lines, a multiple of 64, the right one `columns`. Sums are those of 64 rows after the other; lane
+    and number of each: PTX ISA, "wgmma.mma_async", fragment D. `type` is that of the factors' elements.
 
     ``%d:64 = "kern.multiply_panels"(%m, %i, %m, %j, %c0, ...) {columns = 128, left_by_terms = true, ...}``
     """
 
     OPERATION_NAME = "kern.multiply_panels"
     IRDL = f"""{_MEMORY}
-    %sum = irdl.is f32
+    %f32 = irdl.is f32
+    %i32 = irdl.is i32
+    %sum = irdl.any_of(%f32, %i32)
     %columns = irdl.base "#builtin.integer"
     %first = irdl.base "#builtin.integer"
     %second = irdl.base "#builtin.integer"
@@ -188,10 +190,19 @@ class MultiplyPanelsOp(KernOp):
         left, right = (ir.BoolAttr(self.attributes[f"{side}_by_terms"]).value for side in ("left", "right"))
         return left, right
 
+    @property
+    def kind(self) -> str:
+        """The name of the factors' type."""
+        return ir.StringAttr(self.attributes["type"]).value
+
     def check(self) -> None:
-        kind = ir.StringAttr(self.attributes["type"]).value
-        if kind not in FLOATS:
-            raise self.refuse(f"multiplies {' and '.join(FLOATS)}, not {kind}")
+        kind = self.kind
+        if kind not in ELEMENT_BYTES:
+            raise self.refuse(f"multiplies {', '.join(ELEMENT_BYTES)}, not {kind}")
+        if SUMS[kind] == "i32" and not all(self.by_terms):
+            raise self.refuse("multiplies bytes whose terms are side by side")
         count = len(list(self.results))
+        if any(str(v.type) != SUMS[kind] for v in self.results):
+            raise self.refuse(f"sums products of {kind} in {SUMS[kind]}")
         if self.columns % 64 or not 0 < self.columns <= 256 or count % (self.columns // 2) or count == 0:
             raise self.refuse(f"has {count} sums of {self.columns} columns")

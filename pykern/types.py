@@ -222,8 +222,20 @@ class IntentAnnotation:
         return f"{self.name}[{self.of!r}]"
 
 
-class static:  # noqa: N801 - reads as a word of the language: `n: pk.static`
-    """Annotation of a compile-time parameter; ``pk.static(expr)`` asserts a compile-time value."""
+class _Known(type):
+    """``isinstance(x, pk.static)``: on the device `python` all numbers and words are known."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        if isinstance(value, tuple | list):
+            return all(isinstance(item, cls) for item in value)
+        return value is None or isinstance(value, int | float | str)
+
+
+class static(metaclass=_Known):  # noqa: N801 - reads as a word of the language: `n: pk.static`
+    """Annotation of a compile-time parameter; ``pk.static(expr)`` asserts a compile-time value.
+
+    In array programs ``isinstance(x, pk.static)`` says whether `x` is known when compiling.
+    """
 
     def __new__(cls, value: T) -> T:  # type: ignore[misc]
         return value

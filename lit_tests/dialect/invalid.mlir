@@ -822,3 +822,27 @@ func.func @fragments_of_doubles() {
   %held = "kern.fragments"() : () -> memref<2xf64>
   return
 }
+
+// -----
+
+func.func @panels_of_bytes_turned(%m: memref<4096xi32, #gpu.address_space<workgroup>>, %i: index, %s: i32) {
+  // expected-error @below {{multiplies bytes whose terms are side by side}}
+  %d:32 = "kern.multiply_panels"(%m, %i, %m, %i, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) {columns = 64 : i32, left_by_terms = true, right_by_terms = false, type = "s8"} : (memref<4096xi32, #gpu.address_space<workgroup>>, index, memref<4096xi32, #gpu.address_space<workgroup>>, index, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32) -> (i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32)
+  return
+}
+
+// -----
+
+func.func @panels_of_bytes_in_floats(%m: memref<4096xi32, #gpu.address_space<workgroup>>, %i: index, %s: f32) {
+  // expected-error @below {{sums products of u8 in i32}}
+  %d:32 = "kern.multiply_panels"(%m, %i, %m, %i, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) {columns = 64 : i32, left_by_terms = true, right_by_terms = true, type = "u8"} : (memref<4096xi32, #gpu.address_space<workgroup>>, index, memref<4096xi32, #gpu.address_space<workgroup>>, index, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32) -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)
+  return
+}
+
+// -----
+
+func.func @panels_of_words(%m: memref<4096xi32, #gpu.address_space<workgroup>>, %i: index, %s: i32) {
+  // expected-error @below {{multiplies f16, bf16, s8, u8, not i32}}
+  %d:32 = "kern.multiply_panels"(%m, %i, %m, %i, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) {columns = 64 : i32, left_by_terms = true, right_by_terms = true, type = "i32"} : (memref<4096xi32, #gpu.address_space<workgroup>>, index, memref<4096xi32, #gpu.address_space<workgroup>>, index, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32) -> (i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32)
+  return
+}

@@ -271,8 +271,8 @@ class _Lowering:
     def _multiply_panels(self, op: ir.Operation) -> list[ir.Value]:
         left, left_place, right, right_place, *sums = op.operands
         pointers = self._address(left, left_place)[1], self._address(right, right_place)[1]
-        view, kind = op.opview, ir.StringAttr(op.attributes["type"]).value
-        return warpgroup_memory.multiply_panels(*pointers, sums, view.columns, view.by_terms, kind)
+        view = op.opview
+        return warpgroup_memory.multiply_panels(*pointers, sums, view.columns, view.by_terms, view.kind)
 
     def _scope(self, held: _Memory) -> ir.Attribute:
         return ir.StringAttr.get(self.options.group_scope if held.shared else self.options.device_scope)

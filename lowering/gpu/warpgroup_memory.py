@@ -11,13 +11,16 @@ from collections.abc import Sequence
 from mlir import ir
 from mlir.dialects import arith, llvm
 
-from pykern.dialect.warpgroups import PANEL_BYTES, ROW_BYTES, ROWS
+from pykern.dialect.matrix_units import SUMS
+from pykern.dialect.warpgroups import ELEMENT_BYTES, PANEL_BYTES, ROW_BYTES, ROWS
 from pykern.passes.ir.constants import constant
 
 _TICKS = 10_000_000
 """Nanoseconds that a test of a phase may sleep."""
-_TERM_STEP = 16
-"""Terms of one instruction, of 16-bit elements."""
+_TERM_BYTES = 32
+"""Of the terms of one instruction."""
+_LINES_OF_TERMS = 16
+"""Of 16-bit elements whose lines are side by side, for one instruction."""
 _STEPS = 4
 """Instructions that take all terms of a panel."""
 _ROWS_OF_EIGHT = 8 * ROW_BYTES
@@ -87,7 +90,7 @@ def multiply_panels(
 
 def _step_bytes(by_terms: bool) -> int:
     """From one instruction's terms to the next one's: within rows, or rows further on."""
-    return 2 * _TERM_STEP if by_terms else _TERM_STEP * ROW_BYTES
+    return _TERM_BYTES if by_terms else _LINES_OF_TERMS * ROW_BYTES
 
 
 def _struct(values: list[ir.Value]) -> ir.Value:
@@ -102,14 +105,15 @@ def _struct(values: list[ir.Value]) -> ir.Value:
 
 
 def _values(struct: ir.Value, count: int) -> list[ir.Value]:
-    kind = ir.F32Type.get()
+    kind = ir.IntegerType.get_signless(32) if "i32" in str(struct.type) else ir.F32Type.get()
     return [llvm.ExtractValueOp(kind, struct, ir.DenseI64ArrayAttr.get([n])).result for n in range(count)]
 
 
 def _ordered(instruction: str, struct: ir.Value, count: int) -> ir.Value:
     """An instruction that orders accesses to registers, through which the sums go: no compiler moves what writes them
     behind it, or what reads them before it."""
-    tied = ",".join(["=f"] * count + [str(n) for n in range(count)])
+    register = "=r" if "i32" in str(struct.type) else "=f"
+    tied = ",".join([register] * count + [str(n) for n in range(count)])
     return ir.Operation.create(
         "llvm.inline_asm",
         results=[struct.type],
@@ -153,10 +157,12 @@ def _multiplied(
             "scaleA": ir.Attribute.parse("#nvvm.wgmma_scale_in<one>"),
             "scaleB": ir.Attribute.parse("#nvvm.wgmma_scale_in<one>"),
             "scaleD": ir.Attribute.parse("#nvvm.wgmma_scale_out<one>"),
-            "shape": ir.Attribute.parse(f"#nvvm.shape<m = {ROWS}, n = {columns}, k = {_TERM_STEP}>"),
+            "shape": ir.Attribute.parse(
+                f"#nvvm.shape<m = {ROWS}, n = {columns}, k = {_TERM_BYTES // ELEMENT_BYTES[kind]}>"
+            ),
             "typeA": ir.Attribute.parse(f"#nvvm.wgmma_type<{kind}>"),
             "typeB": ir.Attribute.parse(f"#nvvm.wgmma_type<{kind}>"),
-            "typeD": ir.Attribute.parse("#nvvm.wgmma_type<f32>"),
+            "typeD": ir.Attribute.parse(f"#nvvm.wgmma_type<{'s32' if SUMS[kind] == 'i32' else 'f32'}>"),
         },
     ).result
 

@@ -18,6 +18,7 @@ from typing import Any
 import pykern as pk
 from pykern.library import blocked_attention
 from pykern.library.blocked_attention import biased, capped
+from pykern.library.checks import is_whole, scaling, shared_heads
 from pykern.library.function import library_function
 from pykern.library.precision import wide
 
@@ -58,7 +59,7 @@ differentiable = pk.custom_vjp(attend)
 differentiable.defvjp(forward, backward)
 
 
-@library_function
+@library_function()
 def flash_attention(
     q: Any,
     k: Any,
@@ -91,16 +92,19 @@ def flash_attention(
     shared, m = k.shape[1], k.shape[2]
     assert k.shape == (batch, shared, m, d), "keys have the batch and the head size of queries"
     assert v.shape[:3] == k.shape[:3], "there are as many values as keys"
-    assert softcap is None or softcap > 0, "softcap is positive, or None for no bound"
-    assert heads % shared == 0, "the number of heads is a multiple of that of keys and values"
+    scaling(scale, softcap)
+    shared_heads(heads, shared)
+    assert d >= 1 or scale is not None, "the head size is 1 at least: the scale is 1 / sqrt(d)"
+    assert isinstance(causal, bool), "causal is True or False"
+    before, behind = reach(causal, window)
     queries = wide(q).reshape(batch, shared, heads // shared, n, d)
     keys, values = wide(k).reshape(batch, shared, 1, m, d), wide(v).reshape(batch, shared, 1, m, v.shape[3])
     if bias is not None:
+        checked_bias(bias, (batch, heads, n, m))
         bias = in_heads(bias if bias.dtype == pk.bool_ else wide(bias), shared, heads // shared)
     if m == 0 or n == 0 or batch == 0:
         return pk.zeros((batch, heads, n, v.shape[3]), q.dtype)
     factor = 1 / d**0.5 if scale is None else scale
-    before, behind = reach(causal, window)
     o = differentiable(queries, keys, values, bias, factor, softcap, before, behind, v)
     return o.reshape(batch, heads, n, v.shape[3]).astype(q.dtype)
 
@@ -109,13 +113,27 @@ def reach(causal: Any, window: Any) -> Any:
     """How many positions before and behind a query keys are taken; None: all."""
     before, behind = None, None
     if isinstance(window, tuple):
+        assert len(window) == 2, "a window is an integer or a pair (before, behind)"
+        for side in window:
+            assert is_whole(side) and side >= -1, (
+                "the sides of a window are integers from 0 on, or -1 for all"
+            )
         before, behind = [None if side < 0 else side for side in window]
     elif window is not None:
+        assert is_whole(window), "a window is an integer or a pair (before, behind)"
         assert window >= 1, "a window is at least 1, the own position; (before, behind) may be given instead"
         before, behind = window - 1, window - 1
     if causal:
         behind = 0 if behind is None else min(behind, 0)
     return before, behind
+
+
+def checked_bias(bias: Any, scores: Any) -> None:
+    """A bias whose shape has to broadcast to that of the scores."""
+    assert len(bias.shape) <= 4, "a bias broadcasts to (batch, heads, n, m)"
+    for k in range(len(bias.shape)):
+        extent = bias.shape[len(bias.shape) - 1 - k]
+        assert extent == 1 or extent == scores[3 - k], "a bias broadcasts to (batch, heads, n, m)"
 
 
 def in_heads(bias: Any, shared: int, group: int) -> Any:

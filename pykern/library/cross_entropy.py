@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 import pykern as pk
+from pykern.library.checks import is_integer, is_whole
 from pykern.library.function import library_function
 from pykern.library.precision import wide
 
@@ -95,7 +96,7 @@ differentiable = pk.custom_vjp(losses)
 differentiable.defvjp(forward, backward)
 
 
-@library_function
+@library_function()
 def linear_cross_entropy(x: Any, weight: Any, target: Any, *, ignore_index: pk.static = -100) -> Any:
     """The mean cross entropy of ``softmax(x @ weight.T)`` against the classes `target`.
 
@@ -103,7 +104,13 @@ def linear_cross_entropy(x: Any, weight: Any, target: Any, *, ignore_index: pk.s
     whose target is `ignore_index` do not count; without any that counts the mean is NaN, as in PyTorch, and so it
     is where a target is no class. The result is a number, of the dtype of `x`, f32 for f16 and bf16.
     """
+    assert len(x.shape) >= 1, "`x` is (..., inner)"
     inner = x.shape[-1]
+    assert len(weight.shape) == 2, "`weight` is (classes, inner)"
+    assert weight.shape[1] == inner, "the rows of `weight` are as long as those of `x`"
+    assert is_integer(target), "`target` has integers, the numbers of classes"
+    assert target.shape == x.shape[:-1], "`target` has a class for each row of `x`"
+    assert is_whole(ignore_index), "`ignore_index` is an integer"
     rows, right = wide(x).reshape(-1, inner), target.reshape(-1)
     counts, is_class = right != ignore_index, (right >= 0) & (right < weight.shape[0])
     found = pk.where(is_class, differentiable(rows, wide(weight), right), pk.nan)

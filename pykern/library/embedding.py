@@ -14,16 +14,23 @@ from __future__ import annotations
 from typing import Any
 
 import pykern as pk
+from pykern.library.checks import is_integer, is_whole
 from pykern.library.function import library_function
 
 
-@library_function
+@library_function()
 def embedding(indices: Any, weight: Any, *, padding_idx: pk.static = None) -> Any:
     """``weight[indices]``: rows of a table.
 
     `indices` has integers in any shape, `weight` is (rows, n); the result is (..., n), of the dtype of `weight`. The
     row `padding_idx` gets no gradient.
     """
+    assert is_integer(indices), "`indices` has integers, the numbers of rows"
+    assert len(weight.shape) == 2, "`weight` is (rows, n)"
+    assert padding_idx is None or is_whole(padding_idx), "`padding_idx` is the number of a row, or None"
+    assert padding_idx is None or (padding_idx >= 0 and padding_idx < weight.shape[0]), (
+        "`padding_idx` is the number of a row, from 0 on"
+    )
     rows = weight[indices]
     if padding_idx is None:
         return rows

@@ -17,20 +17,33 @@ from typing import Any
 from pykern.api.in_graphs import numbered
 from pykern.api.jit import Program
 from pykern.data.source import KernelOptions
+from pykern.errors import KernelTypeError
 from pykern.obtain.prewarm import before_first_call
 
 
 class LibraryFunction(Program):
     """An array program; in calls with tensors or arrays of JAX an operator of theirs."""
 
-    __slots__ = ()
+    __slots__ = ("numbers",)
 
-    def __init__(self, function: Callable, options: KernelOptions | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable,
+        options: KernelOptions | None = None,
+        numbers: dict[str, Callable] | None = None,
+    ) -> None:
         super().__init__(function, options or KernelOptions())
+        places = list(self.signature.parameters)
+        self.numbers = [(places.index(name), name, check) for name, check in (numbers or {}).items()]
+        """Numbers that programs get when they run: place, name, and what asserts that one is as it has to be."""
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """The value, as arrays of the framework that the arguments come from."""
         __tracebackhide__ = True
+        for place, name, check in self.numbers:
+            value = args[place] if place < len(args) else keywords.get(name)
+            if value is not None:
+                self._check(check, name, value)
         given = (*args, *keywords.values())
         if "out" not in keywords:
             torch = sys.modules.get("torch")
@@ -40,6 +53,13 @@ class LibraryFunction(Program):
             if jax is not None and any(isinstance(x, jax.Array) for x in given):
                 return jax_primitive(self.number)(*args, **keywords)
         return super().__call__(*args, **keywords)
+
+    def _check(self, check: Callable, name: str, value: Any) -> None:
+        """A number of the call. Raises `KernelTypeError`."""
+        try:
+            check(value)
+        except AssertionError as error:
+            raise KernelTypeError(f"{self.__name__}: {error}, and `{name}` is {value!r}") from None
 
     def __repr__(self) -> str:
         return f"<pykern.library.{self.__name__}{self.signature}>"
@@ -77,8 +97,16 @@ def jax_primitive(number: int) -> Any:
     return importlib.import_module("pykern.jax").primitive(_program(number))
 
 
-def library_function(function: Callable) -> LibraryFunction:
-    """Make a function over whole arrays one of the library: ``@library_function``."""
-    made = LibraryFunction(function)
-    before_first_call(made.text)
-    return made
+def library_function(**numbers: Callable) -> Callable[[Callable], LibraryFunction]:
+    """Make a function over whole arrays one of the library: ``@library_function(eps=not_negative)``.
+
+    Keywords name parameters that are numbers, and functions of `pykern.library.checks` that assert what they have to
+    be: the numbers of a call are not known when the program is compiled.
+    """
+
+    def make(function: Callable) -> LibraryFunction:
+        made = LibraryFunction(function, numbers=numbers)
+        before_first_call(made.text)
+        return made
+
+    return make

@@ -12,6 +12,7 @@ from typing import Any
 
 import pykern as pk
 from pykern.library.blocks import block, count
+from pykern.library.checks import is_integer
 from pykern.library.function import library_function
 from pykern.library.precision import wide
 
@@ -63,7 +64,7 @@ differentiable = pk.custom_vjp(multiplied)
 differentiable.defvjp(forward, backward)
 
 
-@library_function
+@library_function()
 def grouped_linear(x: Any, weight: Any, offsets: Any) -> Any:
     """``x[a:b] @ weight[e].T`` for each expert `e` and its rows `a` .. `b`: a linear layer of many experts.
 
@@ -71,6 +72,11 @@ def grouped_linear(x: Any, weight: Any, offsets: Any) -> Any:
     that do not fall: the row behind the last one of each expert. The result is (rows, outer), of the dtype of `x`;
     rows behind the last expert's are zero.
     """
+    assert len(x.shape) == 2, "`x` is (rows, inner)"
+    assert len(weight.shape) == 3, "`weight` is (experts, outer, inner)"
+    assert weight.shape[2] == x.shape[1], "the rows of weights are as long as those of `x`"
+    assert is_integer(offsets), "`offsets` has integers: the row behind the last one of each expert"
+    assert offsets.shape == weight.shape[:1], "`offsets` has a number for each expert"
     if x.shape[0] == 0 or weight.shape[0] == 0:
         return pk.zeros((x.shape[0], weight.shape[1]), x.dtype)
     return differentiable(wide(x), wide(weight), offsets).astype(x.dtype)

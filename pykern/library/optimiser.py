@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import pykern as pk
+from pykern.library.checks import first_step, not_negative_eps, rate, two_betas
 from pykern.library.function import library_function
 from pykern.library.precision import wide
 
 
-@library_function
+@library_function(step=first_step, lr=rate, betas=two_betas, eps=not_negative_eps, weight_decay=rate)
 def adamw(
     parameters: Any,
     gradients: Any,
@@ -32,9 +33,17 @@ def adamw(
     in f32 for f16 and bf16. `step` is 1 in the first call. All parameters are updated in one call. To update them in
     place, pass the arrays one after the other: ``out=[*parameters, *first, *second]``.
     """
+    first_step(step)
+    rate(lr)
+    two_betas(betas)
+    not_negative_eps(eps)
+    rate(weight_decay)
     moved, means, squares = [], [], []
     of_first, of_second = 1 - betas[0] ** step, 1 - betas[1] ** step
     for p, g, m, v in zip(parameters, gradients, first, second, strict=True):
+        assert g.shape == p.shape and m.shape == p.shape and v.shape == p.shape, (
+            "the gradient and both means of a parameter have its shape"
+        )
         gradient = wide(g)
         mean = betas[0] * wide(m) + (1 - betas[0]) * gradient
         square = betas[1] * wide(v) + (1 - betas[1]) * gradient * gradient

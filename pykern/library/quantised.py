@@ -26,7 +26,7 @@ def halves(packed: Any) -> Any:
     return pk.stack((low, high), axis=-1).reshape(packed.shape[0], -1)
 
 
-@library_function
+@library_function()
 def quantised_linear(
     x: Any, weight: Any, scale: Any, zero: Any = None, bias: Any = None, *, bits: pk.static = 8
 ) -> Any:
@@ -38,11 +38,17 @@ def quantised_linear(
     The result is (..., outer), of the dtype of `x`. It is differentiable by `x`, `scale`, `zero` and `bias`.
     """
     assert bits == 8 or bits == 4, "bits is 8 or 4"
+    assert weight.dtype == pk.i8 or weight.dtype == pk.u8, "`weight` has integers of 8 bits"
+    assert len(weight.shape) == 2, "`weight` is (outer, inner), or (outer, inner // 2) with 4 bits"
     a = wide(x)
     numbers = halves(weight) if bits == 4 else weight
     outer, inner = numbers.shape
     assert inner == a.shape[-1], "the rows of `weight` are as long as those of `x`"
-    groups = scale.reshape(outer, -1).shape[1]
+    assert scale.shape[:1] == (outer,) and len(scale.shape) <= 2, "`scale` is (outer,) or (outer, groups)"
+    groups = 1 if len(scale.shape) == 1 else scale.shape[1]
+    assert groups >= 1 and inner % groups == 0, "the inner length is a multiple of the number of groups"
+    assert zero is None or zero.shape == scale.shape, "`zero` has the shape of `scale`"
+    assert bias is None or bias.shape == (outer,), "`bias` has a number for each row of `weight`"
     w = numbers.astype(a.dtype).reshape(outer, groups, -1)
     if zero is not None:
         w = w - wide(zero).astype(a.dtype).reshape(outer, groups, 1)

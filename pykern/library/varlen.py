@@ -16,11 +16,12 @@ from typing import Any
 import pykern as pk
 from pykern.library.attention import reach
 from pykern.library.blocked_attention import differentiable
+from pykern.library.checks import is_integer, scaling, shared_heads
 from pykern.library.function import library_function
 from pykern.library.precision import wide
 
 
-@library_function
+@library_function()
 def varlen_attention(
     q: Any,
     k: Any,
@@ -40,15 +41,27 @@ def varlen_attention(
     and where the last one ends. The result is (n, heads, e), of the dtype of `q`; queries that take no key, and rows
     behind the last sequence, are zero. The other arguments are as in `flash_attention`.
     """
+    assert len(q.shape) == 3 and len(k.shape) == 3 and len(v.shape) == 3, (
+        "queries, keys and values have three axes: (length, heads, head size)"
+    )
     n, heads, d = q.shape
     m, shared, e = v.shape
-    assert heads % shared == 0, "the number of heads is a multiple of that of keys and values"
+    assert k.shape == (m, shared, d), "keys are as values, with the head size of queries"
+    ends = cu_seqlens_q if cu_seqlens_k is None else cu_seqlens_k
+    assert is_integer(cu_seqlens_q) and is_integer(ends), (
+        "cu_seqlens has integers: where each sequence begins"
+    )
+    assert len(cu_seqlens_q.shape) == 1 and cu_seqlens_q.shape[0] >= 1, (
+        "cu_seqlens has (sequences + 1) numbers"
+    )
+    assert ends.shape == cu_seqlens_q.shape, "queries and keys have the same number of sequences"
+    shared_heads(heads, shared)
+    scaling(scale, softcap)
     if n == 0 or m == 0 or heads == 0:
         return pk.zeros((n, heads, e), q.dtype)
     queries = pk.transpose(wide(q).reshape(n, shared, heads // shared, d), (1, 2, 0, 3))
     keys, values = pk.transpose(wide(k), (1, 0, 2))[:, None], pk.transpose(wide(v), (1, 0, 2))[:, None]
     before, behind = reach(causal, window)
     factor = 1 / d**0.5 if scale is None else scale
-    ends = cu_seqlens_q if cu_seqlens_k is None else cu_seqlens_k
     o = differentiable(queries, keys, values, None, cu_seqlens_q, ends, True, factor, softcap, before, behind)
     return pk.transpose(o, (2, 0, 1, 3)).reshape(n, heads, e).astype(q.dtype)

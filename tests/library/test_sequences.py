@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-import pykern as pk
 from pykern import library as pl
 from pykern.testing.device_needs import missing_package
 
@@ -85,10 +84,25 @@ def test_what_is_empty():
     assert (found == 0).all()
 
 
-def test_paged_has_no_derivative():
-    @pk.jit
-    def loss(q, pages, table, lengths):
-        return pl.paged_attention(q, pages, pages, table, lengths).sum()
+@pytest.mark.skipif(missing_package("torch") is not None, reason="needs PyTorch")
+@pytest.mark.parametrize("options", [{}, {"window": 20}, {"softcap": 2.0, "scale": 0.2}], ids=str)
+def test_gradients_of_paged(options):
+    """Two sequences have a page in common, one has no keys, and one page is nobody's."""
+    import torch
 
-    with pytest.raises(pk.errors.NotDifferentiable):
-        pk.grad(loss)(real(1, 2, 4), real(2, 4, 2, 4), np.array([[0, 1]]), np.array([5]))
+    table, lengths = np.array([[3, 0, 5, 1], [2, 0, 4, 4], [0, 0, 0, 0]]), np.array([50, 27, 0])
+    given = [torch.tensor(real(*shape)) for shape in ((3, 4, 8), (7, 16, 2, 8), (7, 16, 2, 5), (3, 4, 5))]
+    *arguments, g = given
+    ours, theirs = ([x.clone().requires_grad_() for x in arguments] for _ in range(2))
+    found = pl.paged_attention(*ours, torch.tensor(table), torch.tensor(lengths), **options)
+    parts = []
+    for sequence, length in enumerate(lengths[:2]):
+        first = max(length - options.get("window", length), 0)
+        k, v = (x[table[sequence]].flatten(0, 1)[first:length].repeat_interleave(2, 1) for x in theirs[1:])
+        scores = torch.einsum("hd,khd->hk", theirs[0][sequence], k) * options.get("scale", 8**-0.5)
+        cap = options.get("softcap")
+        scores = scores if cap is None else cap * torch.tanh(scores / cap)
+        parts.append(torch.einsum("hk,khe->he", scores.softmax(-1), v))
+    right = torch.autograd.grad(torch.stack(parts), theirs, g[:2])
+    for one, other in zip(torch.autograd.grad(found, ours, g), right, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-12)

@@ -232,3 +232,17 @@ def test_kinds_are_told_inside():
     assert [total(v) for v in (x, (x,), [x], {"w": (x,)})] == [3, 13, 23, 13]
     with pytest.raises(pk.errors.KernelError, match="asks for tuple, list or dict"):
         is_number(x)
+
+
+def test_what_is_known_is_told_inside():
+    def told(x, n):
+        known = 10 if isinstance(n, pk.static) else 20
+        kinds = 0
+        if isinstance(n, pk.static):
+            kinds = 1 * isinstance(n, int) + 2 * isinstance(n, float) + 4 * isinstance(n, bool)
+        return x + known + kinds
+
+    program = pk.jit(lambda x, n: (told(x, n), told(x, 3), told(x, 2.5), told(x, True), told(x, (n, 1))))
+    assert [float(v[0]) for v in program(np.zeros(1), 3)] == [20, 11, 12, 15, 20]
+    with pk.device("python"):  # where all numbers are known
+        assert [float(v[0]) for v in program(np.zeros(1), 3)] == [11, 11, 12, 15, 10]

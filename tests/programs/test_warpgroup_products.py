@@ -76,6 +76,46 @@ def test_lines_or_terms_side_by_side(rng, device, dtype, function, m, n, k):
     near(function(*(pk.asarray(x, device=device) for x in given)), left @ right, dtype)
 
 
+@pk.jit
+def of_bytes(a, b):
+    return a.astype(pk.i32) @ b.astype(pk.i32).T
+
+
+@hopper
+@pytest.mark.parametrize(
+    ("kind", "m", "n", "k"),
+    [
+        ("i1", 72, 136, 208),
+        pytest.param("u1", 72, 136, 208, marks=pytest.mark.slow),
+        pytest.param("u1", 8, 16, 16, marks=pytest.mark.slow),
+        pytest.param("i1", 1032, 520, 272, marks=pytest.mark.slow),
+    ],
+)
+def test_bytes(rng, device, kind, m, n, k):
+    """Exact, extremes included: 128 terms a step, beyond the last one zeros."""
+    low, high = np.iinfo(kind).min, np.iinfo(kind).max
+    a, b = (rng.integers(low, high, (lines, k), kind, endpoint=True) for lines in (m, n))
+    a[0], b[0], b[1] = low, low, high
+    side, sign = 128 if m > 1000 else 64, "s" if kind == "i1" else "u"
+    assert f"wgmma.mma_async.sync.aligned.m64n{side}k32.s32.{sign}8.{sign}8" in ptx_of(of_bytes, a, b)
+    have = of_bytes(pk.asarray(a, device=device), pk.asarray(b, device=device)).numpy()
+    np.testing.assert_array_equal(have, a.astype(np.int32) @ b.astype(np.int32).T)
+
+
+def test_bytes_that_go_another_way():
+    """Terms that are not side by side, and bytes with a sign beside bytes without one."""
+    a, b = np.zeros((64, 48), np.int8), np.zeros((48, 64), np.int8)
+
+    @pk.jit
+    def not_turned(a, b):
+        return a.astype(pk.i32) @ b.astype(pk.i32)
+
+    turned = np.zeros((64, 48), np.uint8)
+    for text in (ptx_of(not_turned, a, b), ptx_of(of_bytes, a, turned)):
+        assert "mma.sync" in text
+        assert "wgmma" not in text
+
+
 @hopper
 @pytest.mark.slow
 @pytest.mark.parametrize(("m", "n", "k"), [(1032, 520, 72)])
@@ -211,11 +251,12 @@ def test_a_driver_that_refuses_is_told(device):
 
 
 @pytest.mark.skipif(ptxas() is None, reason="there is no ptxas")
-@pytest.mark.parametrize("function", [plain, right_turned], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [plain, right_turned, of_bytes], ids=lambda f: f.__name__)
 def test_the_assembler_keeps_products_together(tmp_path, function):
     """No spills, no product that waits for the one before it (C7510 and its like), eight to a step of the loop."""
-    a, b = np.zeros((2048, 512), ml_dtypes.bfloat16), np.zeros((512, 1024), ml_dtypes.bfloat16)
-    text = ptx_of(function, a, b.T if function is right_turned else b)
+    kind, terms = (np.int8, 2048) if function is of_bytes else (ml_dtypes.bfloat16, 512)
+    a, b = np.zeros((2048, terms), kind), np.zeros((1024, terms), kind)
+    text = ptx_of(function, a, b.T.copy() if function is plain else b)
     source, program = tmp_path / "product.ptx", ptxas()
     assert program is not None
     source.write_text(text)

@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.data.tensor_form import MOST_DIMENSIONS, MOST_LENGTH, MOST_STRIDE, TensorForm
-from pykern.dialect.matrices import FLOATS
 from pykern.dialect.warpgroups import ELEMENT_BYTES, ROW_BYTES, ROWS
 from pykern.passes.analysis.alignment import BYTES, is_aligned
 from pykern.passes.codegen.device.product_space import ProductSpace
 from pykern.passes.ir.values import defining
 
-TERMS = ROW_BYTES // ELEMENT_BYTES
-"""Of a step."""
 LINES, TERM = -1, -2
 """Whose a dimension is that counts lines, or terms; other ones are numbers of groups."""
 
@@ -35,18 +32,23 @@ class FactorBoxes:
     strides: tuple[int, ...]
 
     @property
+    def terms(self) -> int:
+        """Of a step."""
+        return terms_of(self.kind)
+
+    @property
     def by_terms(self) -> bool:
         """Whether terms are side by side."""
         return self.whose[0] == TERM
 
     def form(self, side: int) -> TensorForm:
-        """The map for a tile of `side` lines. Boxes have 64 elements side by side."""
+        """The map for a tile of `side` lines. Boxes have 128 bytes of elements side by side."""
         box = tuple(self._box_length(each, side) for each in self.whose)
         return TensorForm(self.kind, self.lengths, self.strides[1:], box)
 
     def _box_length(self, whose: int, side: int) -> int:
         if whose == TERM:
-            return TERMS
+            return self.terms
         return (side if self.by_terms else ROWS) if whose == LINES else 1
 
     def first_lines(self, side: int) -> Iterator[int]:
@@ -59,11 +61,17 @@ class FactorBoxes:
         return [known[each] for each in self.whose]
 
 
-def factor_boxes(product: ProductSpace, n: int, aligned: bool) -> FactorBoxes | None:
-    """`aligned`: whether the program's arguments begin at multiples of 16 bytes."""
+def terms_of(kind: str) -> int:
+    """Terms in a row of shared memory, of a type of elements."""
+    return ROW_BYTES // ELEMENT_BYTES[kind]
+
+
+def factor_boxes(product: ProductSpace, n: int, element: str, aligned: bool) -> FactorBoxes | None:
+    """Of elements of a type of `ELEMENT_BYTES`; `aligned`: whether the program's arguments begin at multiples of 16
+    bytes."""
     array = product.space.op.operands[n]
     kind, owner = ir.MemRefType(array.type), defining(array)
-    if str(kind.element_type) not in FLOATS or not (aligned and is_aligned(array)):
+    if element not in ELEMENT_BYTES or not (aligned and is_aligned(array)):
         return None
     if product.group.prologues[n] is not None or (owner is not None and owner.name == "memref.subview"):
         return None  # kernels take the whole array where they read several parts of it
@@ -71,12 +79,17 @@ def factor_boxes(product: ProductSpace, n: int, aligned: bool) -> FactorBoxes | 
     if dimensions is None or not 2 <= len(dimensions) <= MOST_DIMENSIONS:
         return None
     whose, lengths, strides = zip(*dimensions, strict=True)
-    apart = tuple(stride * ELEMENT_BYTES for stride in strides)
-    lies_well = strides[0] == 1 and whose[0] in (LINES, TERM) and {LINES, TERM} <= set(whose)
+    nbytes = ELEMENT_BYTES[element]
+    apart = tuple(stride * nbytes for stride in strides)
+    lies_well = (
+        strides[0] == 1
+        and whose[0] in ((LINES, TERM) if nbytes == 2 else (TERM,))
+        and {LINES, TERM} <= set(whose)
+    )
     fits = all(0 < each < MOST_STRIDE and each % BYTES == 0 for each in apart[1:])
     if not (lies_well and fits and all(0 < length < MOST_LENGTH for length in lengths)):
         return None
-    return FactorBoxes(str(kind.element_type), whose, lengths, apart)
+    return FactorBoxes(element, whose, lengths, apart)
 
 
 def _dimensions(product: ProductSpace, n: int, kind: ir.MemRefType) -> list[tuple[int, int, int]] | None:

@@ -25,7 +25,7 @@ from pykern.passes.analysis.cost_model.devices import (
     WARPGROUP_TILES,
 )
 from pykern.passes.analysis.space import ungrouped
-from pykern.passes.codegen.device.factor_boxes import TERMS, FactorBoxes, factor_boxes
+from pykern.passes.codegen.device.factor_boxes import FactorBoxes, factor_boxes
 from pykern.passes.codegen.device.fma_product import FmaProduct
 from pykern.passes.codegen.device.fragment_product import FragmentProduct, FragmentTile, fragments_refuse
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
@@ -34,6 +34,7 @@ from pykern.passes.codegen.device.matrix_panel import copies_chunks
 from pykern.passes.codegen.device.matrix_product import (
     MatrixProduct,
     TermParts,
+    factor_types,
     instruction_of,
     steps_of,
     why_not,
@@ -72,9 +73,9 @@ def _by_matrices(
     tiles, count = _tiles(product, side, side), _parts(product, side, instruction)
     product = _grouped(product, tiles, start, readers=count == 1)
     if place.warpgroup_unit and count == 1:
-        boxes = [factor_boxes(product, n, place.aligned) for n in (0, 1)]
-        if boxes[0] is not None and boxes[1] is not None:
-            return _by_warpgroups(place, product, start, (boxes[0], boxes[1])), None
+        boxes = _boxes(place, product)
+        if boxes is not None:
+            return _by_warpgroups(place, product, start, boxes), None
     parts = None if count == 1 else TermParts(count, _partial(product, count))
     by_words = instruction.groups > 0
     copied = tuple(copies_chunks(product, n, place.aligned, by_words) for n in (0, 1))
@@ -104,6 +105,15 @@ def _by_fragments(place: KernelContext, product: ProductSpace, start: ir.Value |
     return product.group.operations
 
 
+def _boxes(place: KernelContext, product: ProductSpace) -> tuple[FactorBoxes, FactorBoxes] | None:
+    """Of both factors; None where a warpgroup does not multiply them."""
+    types = factor_types(product.space.op)
+    if types is None or types[0] != types[1]:
+        return None
+    left, right = (factor_boxes(product, n, types[n], place.aligned) for n in (0, 1))
+    return None if left is None or right is None else (left, right)
+
+
 def _by_warpgroups(
     place: KernelContext,
     product: ProductSpace,
@@ -113,7 +123,7 @@ def _by_warpgroups(
     """A warpgroup computes a tile, whose factors are copied box by box."""
     sides = [each for each, _ in WARPGROUP_TILES]
     side = next((each for each in sides if _groups(product, each, each) >= FEWEST_GROUPS), sides[-1])
-    tile = WarpgroupTile.of_side(side, -(-product.count(product.terms) // TERMS))
+    tile = WarpgroupTile.of_side(side, -(-product.count(product.terms) // boxes[0].terms))
     tiles = _tiles(product, side, side)
     what = f"the product uses tensor cores, by subgroups in fours, in tiles of {side} rows and columns"
     remark(product.space.op, what)

@@ -1,8 +1,8 @@
 """A product of matrices by an instruction of four subgroups, from factors that are copied box by box: Hopper's.
 
-Comes in: the elements of a product of f16 or bf16 in a kernel, and the boxes of its factors. Goes out: the kernel's
-body. One work-item asks for the boxes of the steps to come, into slots of shared memory; a phase of each slot ends when
-its bytes are there. Sums stay in registers, in f32, until they are stored. Beyond edges boxes hold zeros.
+Comes in: the elements of a product of f16, bf16 or bytes in a kernel, and the boxes of its factors. Goes out: its body.
+One work-item asks for the boxes of the steps to come, into slots of shared memory; a phase of each slot ends when
+its bytes are there. Sums stay in registers, in f32 or i32, until they are stored. Beyond edges boxes hold zeros.
 Read next: `factor_boxes` (which factors have boxes), `pykern.dialect.warpgroups` (the instructions).
 """
 
@@ -16,6 +16,7 @@ from mlir.dialects import arith, scf
 from pykern.dialect import attributes as kern
 from pykern.dialect.index_space import GlobalIdOp, LocalIdOp
 from pykern.dialect.matrices import LANES, QUAD
+from pykern.dialect.matrix_units import SUMS
 from pykern.dialect.memory import BarrierOp, SharedOp
 from pykern.dialect.warpgroups import (
     PANEL_BYTES,
@@ -28,7 +29,7 @@ from pykern.dialect.warpgroups import (
     WaitPhaseOp,
 )
 from pykern.passes.analysis.cost_model.devices import WARPGROUP_TILES
-from pykern.passes.codegen.device.factor_boxes import TERMS, FactorBoxes
+from pykern.passes.codegen.device.factor_boxes import FactorBoxes
 from pykern.passes.codegen.device.product_space import (
     ProductElements,
     added,
@@ -68,7 +69,8 @@ class WarpgroupProduct:
         self, elements: ProductElements, tile: WarpgroupTile, boxes: tuple[FactorBoxes, FactorBoxes]
     ) -> None:
         self.elements, self.product, self.tile, self.boxes = elements, elements.product, tile, boxes
-        self.steps = -(-self.product.count(self.product.terms) // TERMS)
+        self.terms, self.kind = boxes[0].terms, boxes[0].kind
+        self.steps = -(-self.product.count(self.product.terms) // self.terms)
         self.factor_words = tile.panels * _PANEL_WORDS
 
     def emit(self) -> None:
@@ -100,7 +102,7 @@ class WarpgroupProduct:
 
     def _fetch(self, slot: ir.Value, step: ir.Value) -> None:
         """Ask for the boxes of both factors."""
-        tile, term = self.tile, scaled(step, TERMS)
+        tile, term = self.tile, scaled(step, self.terms)
         ExpectBytesOp.create(self.phases, slot, 2 * tile.panels * PANEL_BYTES)
         for n, boxes in enumerate(self.boxes):
             begin = self._factor_place(slot, n)
@@ -116,7 +118,7 @@ class WarpgroupProduct:
         """The sums of a work-item, over all steps."""
         tile, word, first = self.tile, ir.IntegerType.get_signless(32), index_constant(0)
         count = tile.panels * tile.side // 2
-        zeros = [constant(ir.F32Type.get(), 0)] * count
+        zeros = [constant(ir.F32Type.get() if SUMS[self.kind] == "f32" else word, 0)] * count
         begun = [first, constant(word, 0), *zeros]
         loop = scf.ForOp(first, index_constant(self.steps), index_constant(1), begun)
         with ir.InsertionPoint(loop.body):
@@ -126,7 +128,7 @@ class WarpgroupProduct:
             self._fetch_ahead(slot, loop.induction_variable)
             left, right = ((self.memory, self._factor_place(slot, n)) for n in (0, 1))
             by_terms = self.boxes[0].by_terms, self.boxes[1].by_terms
-            sums = MultiplyPanelsOp.create(left, right, sums, tile.side, by_terms, self.boxes[0].kind)
+            sums = MultiplyPanelsOp.create(left, right, sums, tile.side, by_terms, self.kind)
             is_last = arith.CmpIOp(arith.CmpIPredicate.eq, slot, index_constant(tile.slots - 1)).result
             following = arith.SelectOp(is_last, first, added(slot, 1)).result
             turned = arith.XOrIOp(parity, constant(word, 1)).result

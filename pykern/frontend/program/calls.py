@@ -36,7 +36,7 @@ from pykern.frontend.program import (
     windows,
 )
 from pykern.frontend.program.selections import Selection
-from pykern.frontend.program.values import BoundMethod, Cell, DictValue
+from pykern.frontend.program.values import BoundMethod, Cell, DictValue, parts
 from pykern.frontend.values import LanguageName, NoneValue, RangeValue, Scalar, TupleValue, Value, describe
 from pykern.types import BY_NAME, bool_, f32, weak_int
 
@@ -314,14 +314,30 @@ def _static(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: d
     return value
 
 
+_NUMBERS = {"bool": bool, "float": float, "int": int}
+
+
 def _is_instance(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    """``isinstance(x, tuple)``, `list` or `dict`: structures are known when compiling."""
+    """``isinstance(x, tuple)``, `list` or `dict`: structures are known when compiling. ``isinstance(x, pk.static)``:
+    whether `x` is; what is may be asked for Python's types of numbers, too."""
     given = arguments.bind(t, node, "isinstance", "x kind", args, keywords)
-    kind = given["kind"]
-    if not isinstance(kind, LanguageName) or kind.name not in structures.NAMES:
-        raise t.type_error(node, "isinstance asks for tuple, list or dict in array programs",
-                           "types of numbers are known when compiling: compare x.dtype == pk.f32")  # fmt: skip
-    return Scalar(bool_, const=structures.kind(given["x"]) == kind.name)
+    value, kind = given["x"], given["kind"]
+    name = kind.name if isinstance(kind, LanguageName) else ""
+    if name in structures.NAMES:
+        return Scalar(bool_, const=structures.kind(value) == name)
+    if name == "static":
+        return Scalar(bool_, const=_is_known(value))
+    if name in _NUMBERS and _is_known(value):
+        return Scalar(bool_, const=isinstance(value, Scalar) and isinstance(value.const, _NUMBERS[name]))
+    raise t.type_error(node, "isinstance asks for tuple, list or dict in array programs",
+                       "types of numbers are known when compiling: compare x.dtype == pk.f32")  # fmt: skip
+
+
+def _is_known(value: Value) -> bool:
+    """Whether a value is known when compiling."""
+    if isinstance(value, TupleValue | DictValue):
+        return all(_is_known(part) for part in parts(value))
+    return not isinstance(value, Cell) and not (isinstance(value, Scalar) and not value.is_const)
 
 
 HANDLERS: dict[str, Callable] = {

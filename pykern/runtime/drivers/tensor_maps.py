@@ -15,7 +15,7 @@ from pykern.errors import DeviceError
 
 KEPT = 4096
 """Maps that are kept; then all go."""
-_TYPES = {"f16": "FLOAT16", "bf16": "BFLOAT16"}
+_TYPES = {"f16": "FLOAT16", "bf16": "BFLOAT16", "s8": "UINT8", "u8": "UINT8"}
 """What CUDA calls the types of elements."""
 
 

@@ -89,11 +89,11 @@ def product_form(one: Instruction) -> ProductForm:
 
 
 class WarpgroupProduct:
-    """One product. `lanes` are the words of each thread."""
+    """One product. `lanes` are the words of each thread; other products of the kernel may have more."""
 
     def __init__(self, form: ProductForm, lanes: np.ndarray) -> None:
         self.form, self.lanes = form, lanes
-        self.rest = lanes[:, form.sums :]
+        self.rest = lanes[:, form.sums : form.words]
         begin = form.a_registers or 2
         self.b = self._descriptor(begin)
         self.a = None if form.a_registers else self._descriptor(0)
