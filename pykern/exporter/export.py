@@ -68,9 +68,11 @@ def export(
     ``export(k, x, y, ndrange=n, form="c", to="k.c")``: arguments are those of ``k.lower``, arrays or `pk.spec`s.
     `form` is a language (``"c"``, ``"opencl-c"``, ``"cuda"``, ``"hip"``, ``"msl"``, ``"wgsl"``) or a binary
     (``"object"``, ``"ptx"``, ``"hsaco"``, ``"spirv"``), of which a `target` such as ``"nvvm:sm_90a"`` chooses the
-    chip. C comes with a header, an object file with a header and a pkg-config file; other binaries come with a
-    manifest, ``<to>.json``: their arguments in order and the shape of a launch. `comments` puts lines of Python above
-    what they became, in a language. Without `to` nothing is written.
+    chip. Products of matrices in an array program's ``"msl"`` use ``simdgroup_matrix``; with the `target`
+    ``"source:msl"`` they do without, for GPUs that are not Apple's own. C comes with a header, an object file with a
+    header and a pkg-config file; other binaries come with a manifest, ``<to>.json``: their arguments in order and the
+    shape of a launch. `comments` puts lines of Python above what they became, in a language. Without `to` nothing is
+    written.
 
     ``form="html"`` writes one page that runs the kernel in a browser, again and again, and draws an array; `page` says
     which, and how. It begins with the arrays that are given; in place of a `pk.spec` come zeros for what the kernel
@@ -155,14 +157,15 @@ def _described(value: Any) -> Any:
 
 
 def _target(form: Form, name: str, given: str | None, comments: bool) -> str:
-    if given is None:
-        target = parse(form.target)
-        return str(replace(target, options=("comments",) if comments and target.family == "source" else ()))
-    family = checked(given).family
-    if family != form.chips:
-        takes = f"a target {form.chips}:..." if form.chips else "no target"
-        raise TargetError(f"the form {name!r} takes {takes}, not `{given}`")
-    return str(checked(given))
+    target = parse(form.target)
+    if given is not None:
+        target = checked(given)
+        if form.chips not in (target.family, target.name):
+            end = "" if ":" in form.chips else ":..."
+            takes = f"a target {form.chips}{end}" if form.chips else "no target"
+            raise TargetError(f"the form {name!r} takes {takes}, not `{given}`")
+    told = ("comments",) if comments and target.family == "source" else ()
+    return str(replace(target, options=tuple(dict.fromkeys((*target.options, *told)))))
 
 
 def _files(lowered: Lowered, name: str, form: Form) -> tuple[dict[str, bytes], dict[str, Any]]:

@@ -9,7 +9,8 @@ from pykern.errors import LaunchError
 
 @dataclass(frozen=True)
 class Form:
-    """A form: `target` makes it, files end in `ending`; `chips` is the family of targets that may take its place."""
+    """A form: `target` makes it, files end in `ending`; `chips` is the family of targets that may take its place, or
+    the one target that may, with options of its own."""
 
     target: str
     ending: str
@@ -21,7 +22,7 @@ FORMS = {
     "opencl-c": Form("source:opencl-c", "cl"),
     "cuda": Form("source:cuda-cpp", "cu"),
     "hip": Form("source:hip-cpp", "hip"),
-    "msl": Form("source:msl", "metal"),
+    "msl": Form("source:msl+simd", "metal", "source:msl"),
     "wgsl": Form("source:wgsl", "wgsl"),
     "ptx": Form("nvvm:sm_80", "ptx", "nvvm"),
     "hsaco": Form("rocdl:gfx942", "hsaco", "rocdl"),

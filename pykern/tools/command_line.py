@@ -118,8 +118,11 @@ def _export_arguments(commands) -> None:
         "-o", "--output", metavar="FILE", help="the file; a header or a manifest stands beside it (default: KERNEL.END)"
     )  # fmt: skip
     parser.add_argument(
-        "--target", dest="chip", metavar="CHIP", help="the chip of a binary, such as nvvm:sm_90a or rocdl:gfx1100"
-    )  # fmt: skip
+        "--target",
+        dest="chip",
+        metavar="CHIP",
+        help="the chip of a binary, such as nvvm:sm_90a or rocdl:gfx1100; source:msl for MSL without simdgroup_matrix",
+    )
     parser.add_argument(
         "--comments", action="store_true", help="put lines of Python above what they became, in a language"
     )

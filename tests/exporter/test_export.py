@@ -205,6 +205,8 @@ def test_another_chip() -> None:
     assert ".target sm_90a" in exported("ptx", target="nvvm:sm_90a").text
     with pytest.raises(pk.TargetError, match="takes a target nvvm"):
         exported("ptx", target="rocm")
+    with pytest.raises(pk.TargetError, match="takes a target source:msl, not"):
+        exported("msl", target="wgsl")
 
 
 def test_a_derivative_has_a_name_of_its_own() -> None:

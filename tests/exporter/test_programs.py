@@ -376,6 +376,26 @@ def test_programs_in_metals_language(name: str) -> None:
         np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-5)
 
 
+@pk.jit
+def multiplied(a, b):
+    return a @ b
+
+
+@pytest.mark.parametrize("dtype", [pk.f32, pk.f16])
+@pytest.mark.parametrize("target", [None, "source:msl"])
+def test_products_in_metals_language(
+    target: str | None, dtype: pk.types.DType, rng: np.random.Generator
+) -> None:
+    need_device("metal:emulated")
+    a, b = (rng.standard_normal(shape).astype(dtype.numpy) for shape in ((37, 50), (50, 41)))
+    made = pk.export(multiplied, a, b, form="msl", target=target)
+    assert ("simdgroup_multiply_accumulate(" in made.text) == (target is None)
+    (found,) = by_metal(made, [a, b])
+    tolerance = 2e-3 if dtype is pk.f16 else 2e-5
+    wanted = a.astype(np.float64) @ b.astype(np.float64)
+    np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=5 * tolerance)
+
+
 @pytest.mark.parametrize(
     ("form", "ending"), [("cuda", "cu"), ("hip", "hip"), ("msl", "metal"), ("wgsl", "wgsl")]
 )
