@@ -431,7 +431,7 @@ _PYTHON = tuple(  # from builtins: names of ours shadow some of them here
     (getattr(builtins, name), name)
     for name in (
         "abs", "min", "max", "round", "len", "int", "float", "bool", "range", "print", "pow", "divmod",
-        "sum", "any", "all", "enumerate", "zip", "isinstance",
+        "sum", "any", "all", "enumerate", "zip", "reversed", "isinstance",
     )
 )  # fmt: skip
 _MATH = (

@@ -33,6 +33,11 @@ def read_after(function: ast.FunctionDef, statement: ast.stmt, name: str) -> boo
     return False
 
 
+def read_first(statements: list[ast.stmt], name: str) -> bool:
+    """Whether the value that `name` has in front of these statements may be read by them."""
+    return _first(statements, name) == READ
+
+
 Block = tuple[list[ast.stmt], "ast.For | ast.While | None"]
 
 

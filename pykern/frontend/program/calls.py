@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pykern.dialect.differentiation import StopGradientOp
-from pykern.frontend import language_ops, mathematics, philox
+from pykern.frontend import control, language_ops, mathematics, philox
 from pykern.frontend.casts import bitcast, convert, materialise
 from pykern.frontend.program import (
     arguments,
@@ -299,6 +299,15 @@ def _zip(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict
     return TupleValue(tuple(TupleValue(row) for row in zip(*columns, strict=False)))
 
 
+def _reversed(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    value = arguments.bind(t, node, "reversed", "items", args, keywords)["items"]
+    if not isinstance(value, RangeValue) or not value.unroll:
+        return TupleValue(tuple(reversed(t.items(node, value))))
+    numbers = control.constant_values(value)[::-1]
+    bounds = (Scalar(weak_int, const=number) for number in (numbers.start, numbers.stop, numbers.step))
+    return RangeValue(*bounds, unroll=True, is_asked=value.is_asked)
+
+
 def _unroll(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     value = arguments.bind(t, node, "unroll", "items", args, keywords)["items"]
     if isinstance(value, RangeValue):
@@ -346,6 +355,7 @@ HANDLERS: dict[str, Callable] = {
     **ufunc_methods.HANDLERS, **each_writes.HANDLERS, **padding.HANDLERS,
     **sorting.HANDLERS, **windows.HANDLERS,
     "cast": _cast, "bitcast": _bitcast, "where": _where, "stop_gradient": _stop_gradient, "len": _length,
-    "enumerate": _enumerate, "zip": _zip, "unroll": _unroll, "static": _static, "isinstance": _is_instance,
+    "enumerate": _enumerate, "zip": _zip, "reversed": _reversed, "unroll": _unroll, "static": _static,
+    "isinstance": _is_instance,
     **{name: _random(name) for name in philox.NAMES},
 }  # fmt: skip

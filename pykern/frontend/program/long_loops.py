@@ -1,51 +1,90 @@
 """Whether a long loop over Python's `range` may stay one loop, with the results that its copies would have.
 
-Comes in: the loop and what names mean in front of it. Goes out: a yes or no. Read next: `loops`.
+Comes in: the loop, what names mean in front of it, and what they mean after its first iteration. Goes out: a yes or no.
+Read next: `loop_integers`, `loops`.
 
 Why: a copy of the body for each number takes as long to compile as there are copies. Short loops are copied, because
 their copies are fused and may use the number for shapes. The number of a loop that stays is one of the run time: it
-may index arrays within their bounds, and be computed with; it gives no shape, no bound of a slice and no branch.
+may index arrays within their bounds, and be computed with. Where something else is needed, as a shape, translating the
+loop fails, and all loops are copied.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from pykern.frontend.control import assigned_names, target_names
 from pykern.frontend.mathematics import NAMES
 from pykern.frontend.program import reductions
-from pykern.frontend.program.values import Cell
-from pykern.frontend.values import RangeValue, Scalar, Value
+from pykern.frontend.program.loop_integers import Bounds, Integers, assigned_bounds, indices_of, union
+from pykern.frontend.values import Scalar, Value
+from pykern.types import weak_int
 
 LONG = 192
 """Operations in all copies from which a loop is long. A function that is called counts as `OF_A_CALL`."""
 FEWEST = 16
-"""Iterations from which it may be."""
+"""Iterations from which it may be; half of them where copies would have `VERY_LONG` operations."""
+VERY_LONG = 1024
+"""Operations in all copies from which its number may decide a branch: copies have one of its sides each."""
 OF_A_CALL = 16
 _COUNTED = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.AugAssign, ast.Call)
-_UNCLEAR = (ast.Lambda, ast.NamedExpr, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp, ast.Starred)
 _FUNCTIONS = {*NAMES, *reductions.NAMES, "where"}
-_COMPUTING = (ast.BinOp, ast.UnaryOp, ast.Compare)
+_OF_PYTHON = {"abs", "float", "max", "min"}
+_COMPUTING = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
+_CHANGES = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "reverse", "sort"}
 
-Bounds = tuple[int, int]
-"""The least and the largest that an integer may be."""
+
+def is_long(node: ast.For, numbers: range, names: Mapping[str, Value]) -> bool:
+    """Whether copies of the body would be many, or have many operations."""
+    if len(numbers) < FEWEST // 2 or not isinstance(node.target, ast.Name):
+        return False
+    least = LONG if len(numbers) >= FEWEST else VERY_LONG
+    return len(numbers) >= LONG or _operations(node, numbers, names) >= least
 
 
-def may_stay(node: ast.For, r: RangeValue, names: Mapping[str, Value]) -> set[str]:
-    """The names of numbers, its own and what is computed from it, of a loop that is long, and whose number is only used
-    to index arrays, within their bounds, and to compute with; none where it may not stay."""
-    numbers = range(*(b.const for b in (r.start, r.stop, r.step)))  # type: ignore[arg-type]
-    if len(numbers) < FEWEST or not isinstance(node.target, ast.Name):
-        return set()
-    ends = sorted((numbers[0], numbers[-1]))
-    counters: dict[str, Bounds | None] = {node.target.id: (ends[0], ends[1])}
-    if len(numbers) < LONG and len(numbers) * _work(node.body, names, counters) < LONG:
-        return set()
-    if not _Uses(names, counters).are_clear(node):
-        return set()
-    inner = [n for n in ast.walk(node) if isinstance(n, ast.For)]
-    return {*counters, *(name for loop in inner for name in target_names(loop))}
+def may_stay(node: ast.For, numbers: range, before: Mapping[str, Value], after: Mapping[str, Value]) -> bool:
+    """Whether a long loop is the same if its number, and what is computed from it, are of the run time."""
+    assert isinstance(node.target, ast.Name)
+    assigned = set(assigned_names(node.body)) - set(getattr(node, "exit_flags", ()))
+    if node.orelse or node.target.id in assigned:
+        return False
+    counters: dict[str, Bounds | None] = {node.target.id: _ends(numbers)}
+    integers = Integers(after, counters)
+    _count_inner(node, integers, counters)
+    known = {name: after[name] for name in assigned if _is_number(after.get(name))}
+    counters.update(dict.fromkeys(name for name in known if name not in counters))
+    for name in [name for name in known if counters[name] is None] * 2:  # twice: in whatever order
+        counters[name] = assigned_bounds(node, name, len(numbers), before.get(name), integers)
+    for name, value in known.items():
+        if counters[name] is None and value.is_const and type(value.const) is not float:
+            return False  # it may grow beyond the integers of the run time
+        if counters[name] is None and not value.is_const:
+            del counters[name]  # data decides it
+    decides = _operations(node, numbers, after) >= VERY_LONG
+    return _Uses(integers, decides).are_clear(node.body)
+
+
+def _ends(numbers: range) -> Bounds:
+    return min(numbers[0], numbers[-1]), max(numbers[0], numbers[-1])
+
+
+def _is_number(value: Value | None) -> bool:
+    """What is known in each copy, or was until a loop in the loop stayed."""
+    return isinstance(value, Scalar) and (value.is_const or value.dtype == weak_int)
+
+
+def _count_inner(node: ast.For, integers: Integers, counters: dict[str, Bounds | None]) -> None:
+    """The numbers of the loops in a loop, also where a name is that of several."""
+    for loop in (n for n in ast.walk(node) if isinstance(n, ast.For) and n is not node):
+        for name, bounds in integers.of_items(loop.target, loop.iter).items():
+            both = union([counters[name], bounds]) if name in counters else bounds
+            counters[name] = None if bounds[1] < bounds[0] else both
+
+
+def _operations(node: ast.For, numbers: range, names: Mapping[str, Value]) -> int:
+    """In all copies."""
+    return len(numbers) * _work(node.body, names, {node.target.id: _ends(numbers)})  # type: ignore[attr-defined]
 
 
 def _work(body: list[ast.stmt], names: Mapping[str, Value], counters: Mapping[str, Bounds | None]) -> int:
@@ -53,7 +92,7 @@ def _work(body: list[ast.stmt], names: Mapping[str, Value], counters: Mapping[st
     total = 0
     for statement in body:
         if isinstance(statement, ast.For):
-            bounds = _Integers(names, counters).of_range(statement.iter)
+            bounds = Integers(names, counters).of_range(statement.iter)
             inner = {**counters, **dict.fromkeys(target_names(statement), bounds)}
             times = 1 if bounds is None else max(bounds[1] - bounds[0] + 1, 0)
             total += times * _work(statement.body, names, inner)
@@ -67,148 +106,143 @@ def _calls_another(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
 
 
-class _Integers:
-    """Bounds of integers that are known in front of a loop, and of its number."""
-
-    def __init__(self, names: Mapping[str, Value], counters: Mapping[str, Bounds | None]) -> None:
-        self.names, self.counters = names, counters
-
-    def of_range(self, node: ast.expr) -> Bounds | None:
-        """The numbers of ``range(...)``, whose step is 1."""
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"):
-            return None
-        if not 1 <= len(node.args) <= 2 or node.keywords:
-            return None
-        start = (0, 0) if len(node.args) == 1 else self.of(node.args[0])
-        stop = self.of(node.args[-1])
-        return None if start is None or stop is None else (start[0], stop[1] - 1)
-
-    def of(self, node: ast.expr) -> Bounds | None:
-        if isinstance(node, ast.Constant):
-            return (node.value, node.value) if type(node.value) is int else None
-        if isinstance(node, ast.Name):
-            if node.id in self.counters:
-                return self.counters[node.id]
-            return self._known(self.names.get(node.id))
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            bounds = self.of(node.operand)
-            return None if bounds is None else (-bounds[1], -bounds[0])
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
-            a, b = self.of(node.left), self.of(node.right)
-            if a is None or b is None:
-                return None
-            return (a[0] + b[0], a[1] + b[1]) if isinstance(node.op, ast.Add) else (a[0] - b[1], a[1] - b[0])
-        return self._length(node)
-
-    @staticmethod
-    def _known(value: Value | None) -> Bounds | None:
-        if isinstance(value, Scalar) and type(value.const) is int:
-            return value.const, value.const
-        return None
-
-    def _length(self, node: ast.expr) -> Bounds | None:
-        """``x.shape[1]``."""
-        if not (isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute)):
-            return None
-        of, axis = node.value.value, node.slice
-        array = self.names.get(of.id) if isinstance(of, ast.Name) else None
-        if not isinstance(array, Cell) or node.value.attr != "shape" or not isinstance(axis, ast.Constant):
-            return None
-        if type(axis.value) is not int or not 0 <= axis.value < len(array.shape):
-            return None
-        return array.shape[axis.value], array.shape[axis.value]
-
-
 class _Uses:
-    """Whether the numbers of loops, `counters`, are used as those of the run time may be. Numbers that are computed
-    from them are among `counters`, without bounds: they index nothing."""
+    """Whether the numbers of loops, `counters`, are used as those of the run time may be, `decides`: in branches."""
 
-    def __init__(self, names: Mapping[str, Value], counters: dict[str, Bounds | None]) -> None:
-        self.names, self.counters = names, counters
-        self.integers = _Integers(names, counters)
+    def __init__(self, integers: Integers, decides: bool) -> None:
+        self.integers, self.names, self.counters = integers, integers.names, integers.counters
+        self.decides = decides
 
-    def are_clear(self, node: ast.For) -> bool:
-        numbers = {name for name, bounds in self.counters.items() if bounds is not None}
-        if node.orelse or not numbers.isdisjoint(assigned_names(node.body)):
-            return False
-        while computed := [name for name in self._computed(node) if name not in self.counters]:
-            self.counters.update(dict.fromkeys(computed))
-        return all(self._statement(statement) for statement in node.body)
-
-    def _computed(self, node: ast.For) -> Iterator[str]:
-        """Names that are assigned what a number is computed into, not what it indexes."""
-        for statement in ast.walk(node):
-            if isinstance(statement, ast.Assign | ast.AugAssign) and self._computes(statement.value):
-                yield from assigned_names([statement])
-
-    def _computes(self, node: ast.expr) -> bool:
-        if isinstance(node, ast.Name):
-            return node.id in self.counters
-        return not isinstance(node, ast.Subscript) and any(
-            self._computes(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)
-        )
+    def are_clear(self, body: list[ast.stmt]) -> bool:
+        return all(map(self._statement, body))
 
     def _statement(self, statement: ast.stmt) -> bool:
+        if any(isinstance(n, ast.NamedExpr) for n in ast.walk(statement)):
+            return False
         if isinstance(statement, ast.For):
-            return self._loop(statement)
+            counted = self.integers.of_range(statement.iter) is not None
+            head = counted or not self._varies(statement.iter)
+            return head and self._expression(statement.iter, counted) and self.are_clear(statement.body)
+        if isinstance(statement, ast.If | ast.While):
+            inner = [*statement.body, *statement.orelse]
+            return self._decides(statement.test) and self.are_clear(inner)
         if not isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr | ast.Pass):
             return False
-        if any(isinstance(n, _UNCLEAR) for n in ast.walk(statement)):
+        if isinstance(statement, ast.Expr) and _changes_a_structure(statement.value):
             return False
-        if isinstance(statement, ast.Assign) and not all(
-            isinstance(target, ast.Name | ast.Subscript) for target in statement.targets
-        ):
-            return not self._names_one(statement)
         return all(self._expression(n) for n in ast.iter_child_nodes(statement) if isinstance(n, ast.expr))
 
-    def _loop(self, node: ast.For) -> bool:
-        """A loop in the loop, over numbers that are known but for those around it."""
-        bounds = self.integers.of_range(node.iter)
-        if getattr(node, "exit_flags", ()) or not isinstance(node.target, ast.Name):
-            return False
-        if bounds is None:  # whatever it runs over, it has nothing to do with the numbers
-            return not self._names_one(node)
-        if bounds[1] < bounds[0] or node.target.id in self.counters:
-            return False
-        return _Uses(self.names, {**self.counters, node.target.id: bounds}).are_clear(node)
+    def _decides(self, test: ast.expr) -> bool:
+        return self._expression(test) and (self.decides or not self._varies(test))
 
-    def _expression(self, node: ast.expr) -> bool:
-        if isinstance(node, ast.Subscript):
-            return self._subscript(node)
+    def _expression(self, node: ast.expr, counted: bool = False) -> bool:
+        """`counted`: it gives the numbers of a loop, whose bounds are known."""
         if isinstance(node, ast.Name) or not self._names_one(node):
             return True
+        if isinstance(node, ast.Subscript):
+            return self._subscript(node)
         if isinstance(node, ast.Call):
-            function = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-            if function not in _FUNCTIONS or any(self._names_one(keyword) for keyword in node.keywords):
-                return False
-            return all(self._expression(n) for n in (node.func.value, *node.args))  # type: ignore[attr-defined]
-        inside = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
-        return isinstance(node, _COMPUTING) and all(map(self._expression, inside))
+            return counted or self._call(node)
+        if isinstance(node, ast.IfExp):
+            return self._decides(node.test) and self._all((node.body, node.orelse))
+        if self._varies(node) and not isinstance(node, (*_COMPUTING, ast.Tuple)):
+            return False
+        known = isinstance(node, (*_COMPUTING, ast.Attribute, ast.Tuple, ast.List, ast.Starred))
+        return known and self._all(n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr))
+
+    def _all(self, nodes: Iterable[ast.expr]) -> bool:
+        return all(map(self._expression, nodes))
+
+    def _call(self, node: ast.Call) -> bool:
+        """What numbers are passed to: a function that computes, or any if they are no integers."""
+        function = node.func
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if isinstance(function, ast.Attribute) and not self._expression(function.value):
+            return False
+        if isinstance(function, ast.Attribute) and self._varies(function.value):
+            return False
+        if not self._all(given):
+            return False
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        computes = name in (_FUNCTIONS if isinstance(function, ast.Attribute) else _OF_PYTHON)
+        loose = [keyword.value for keyword in node.keywords] if computes else given
+        return not any(self._varies(one) and not self._is_float(one) for one in loose)
 
     def _subscript(self, node: ast.Subscript) -> bool:
         """An array, each of whose indices names no number, or stays within the array."""
-        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if not self._expression(node.value):
             return False
-        array = self.names.get(node.value.id) if isinstance(node.value, ast.Name) else None
-        for place, index in enumerate(indices):
-            if not self._names_one(index):
-                if isinstance(index, ast.Constant) and (index.value is None or index.value is ...):
-                    array = None  # what follows is of another dimension
+        indices, shape = indices_of(node), self.integers.shape(node.value)
+        taken = sum(not _is_constant(index, None, ...) for index in indices)
+        axis = 0
+        for index in indices:
+            if _is_constant(index, None):
                 continue
-            bounds = self.integers.of(index)
-            if bounds is None or not isinstance(array, Cell) or place >= len(array.shape):
-                return False
-            if bounds[0] < 0 or bounds[1] >= array.shape[place]:
+            if _is_constant(index, ...):
+                axis += 0 if shape is None else len(shape) - taken
+                continue
+            length = shape[axis] if shape is not None and axis < len(shape) else None
+            axis += 1
+            if self._names_one(index) and not self._lies_inside(index, length):
                 return False
         return True
+
+    def _lies_inside(self, index: ast.expr, length: int | None) -> bool:
+        if isinstance(index, ast.Slice):
+            return self._slice(index, length)
+        if not self._varies(index):
+            return self._expression(index)  # data decides it, in copies, too
+        bounds = self.integers.of(index)
+        return length is not None and bounds is not None and -length <= bounds[0] and bounds[1] < length
+
+    def _slice(self, index: ast.Slice, length: int | None) -> bool:
+        """A part between two numbers. That they lie a constant apart is told when it is translated."""
+        if index.lower is None or index.upper is None or length is None:
+            return False
+        if index.step is not None and self._names_one(index.step):
+            return False
+        low, high = self.integers.of(index.lower), self.integers.of(index.upper)
+        moves = self._names_one(index.lower) and self._names_one(index.upper)
+        return moves and low is not None and high is not None and low[0] >= 0 and high[1] <= length
 
     def _names_one(self, node: ast.AST) -> bool:
         return any(isinstance(n, ast.Name) and n.id in self.counters for n in ast.walk(node))
 
+    def _varies(self, node: ast.expr) -> bool:
+        """Whether this is known in a copy of the body, and another one in the next."""
+        return self._names_one(node) and self._is_known(node)
 
-def keeps_numbers_open(node: ast.For, names: Mapping[str, Value], numbers: set[str]) -> bool:
-    """Whether, after the first iteration, all that the loop assigns is of the run time, but for `numbers`, which differ
-    in each: what is known is computed as Python does, one iteration after the other."""
-    assigned = (names.get(name) for name in assigned_names(node.body) if name not in numbers)
-    return not any(isinstance(one, Scalar) and one.is_const for one in assigned)
+    def _is_known(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Name):
+            value = self.names.get(node.id)
+            return node.id in self.counters or (isinstance(value, Scalar) and value.is_const)
+        if isinstance(node, ast.Constant):
+            return True
+        if isinstance(node, ast.Subscript):
+            return self.integers.of(node) is not None
+        if isinstance(node, ast.Attribute):
+            return self.integers.of(node) is not None or self._is_known(node.value)
+        if isinstance(node, ast.Call):
+            return all(map(self._is_known, node.args))
+        return all(self._is_known(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr))
+
+    def _is_float(self, node: ast.expr) -> bool:
+        """Whether a number that is known in a copy is surely no integer, which a shape or an index is."""
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, float)
+        if isinstance(node, ast.Name):
+            value = self.names.get(node.id)
+            return isinstance(value, Scalar) and isinstance(value.const, float)
+        if isinstance(node, ast.BinOp):
+            return isinstance(node.op, ast.Div) or self._is_float(node.left) or self._is_float(node.right)
+        if isinstance(node, ast.UnaryOp):
+            return self._is_float(node.operand)
+        return isinstance(node, ast.Call) and any(map(self._is_float, node.args))
+
+
+def _is_constant(node: ast.expr, *values: object) -> bool:
+    return isinstance(node, ast.Constant) and any(node.value is value for value in values)
+
+
+def _changes_a_structure(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES

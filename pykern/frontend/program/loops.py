@@ -8,6 +8,7 @@ names mean afterwards.
 from __future__ import annotations
 
 import ast
+from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -31,9 +32,11 @@ from pykern.frontend.control import (
     unrolled,
 )
 from pykern.frontend.desugar import RESULT, none_of
+from pykern.frontend.liveness import read_first
 from pykern.frontend.merging import differing
 from pykern.frontend.program import aliasing
 from pykern.frontend.program.branches import run_path
+from pykern.frontend.program.counted_rows import Rows
 from pykern.frontend.program.flow import (
     LeafType,
     common_types,
@@ -49,7 +52,7 @@ from pykern.frontend.program.flow import (
     unify,
     zeros_like,
 )
-from pykern.frontend.program.long_loops import keeps_numbers_open, may_stay
+from pykern.frontend.program.long_loops import is_long, may_stay
 from pykern.frontend.program.sharing import Running
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import RangeValue, Scalar, Undefined, Value, describe
@@ -116,24 +119,48 @@ def for_loop(t: ProgramTranslator, node: ast.For) -> None:
     first = len(t.views)
     iterated = t.expression(node.iter)
     if isinstance(iterated, RangeValue) and not iterated.unroll:
-        if node.exit_flags:  # type: ignore[attr-defined]
-            _counted_while(t, node, iterated)
-        else:
-            _scf_for(t, node, iterated)
+        _in_ir(t, node, iterated)
         return
-    if isinstance(iterated, RangeValue):
-        items = constant_items(t, node, iterated)
+    views = frozenset().union(*t.views[first:])
+    rows = Rows(t, node)
+    counted = (node, iterated) if isinstance(iterated, RangeValue) else rows.loop(iterated)
+    if counted is not None and _is_long(t, *counted):
+        _long(t, *counted, views)
+    elif isinstance(iterated, RangeValue):
+        _copies(t, node, constant_items(t, node, iterated), views)
     else:
         items = t.items(node.iter, iterated)
-    views = frozenset().union(*t.views[first:])
-    if isinstance(iterated, RangeValue) and (numbers := _may_stay(t, node, iterated)):
-        _copies(t, node, items[:1], views)  # of the first one, which shows what the names become
-        if keeps_numbers_open(node, t.names, numbers):
-            t.has_kept_loops = True
-            _scf_for(t, node, RangeValue(items[1], iterated.stop, iterated.step))
-            return
-        items = items[1:]
-    _copies(t, node, items, views)
+        _copies(t, node, items, frozenset().union(*t.views[first:]))
+    rows.close()
+
+
+def _in_ir(t: ProgramTranslator, node: ast.For, r: RangeValue) -> None:
+    if node.exit_flags:  # type: ignore[attr-defined]
+        _counted_while(t, node, r)
+    else:
+        _scf_for(t, node, r)
+
+
+def _is_long(t: ProgramTranslator, node: ast.For, r: RangeValue) -> bool:
+    names = ChainMap(t.names, t.frame.environment.captures)
+    return t.may_keep_loops and not r.is_asked and is_long(node, constant_values(r), names)
+
+
+def _long(t: ProgramTranslator, node: ast.For, r: RangeValue, views: frozenset[int]) -> None:
+    """The first iteration, which shows what names become; then the others, as a loop where that may be."""
+    numbers, captures = constant_values(r), t.frame.environment.captures
+    before = dict(t.names)
+    _copies(t, node, [Scalar(weak_int, const=numbers[0])], views)
+    if not may_stay(node, numbers, ChainMap(before, captures), ChainMap(t.names, captures)):
+        _copies(t, node, constant_items(t, node, r)[1:], views)
+        return
+    made = [name for name in t.names if name not in before and not name.startswith(".")]
+    read = read_later(t, node, made)
+    for name in made:
+        if name not in read and not read_first(node.body, name):
+            del t.names[name]  # each iteration has its own
+    t.has_kept_loops = True
+    _in_ir(t, node, RangeValue(Scalar(weak_int, const=numbers[1]), r.stop, r.step))
 
 
 def _copies(t: ProgramTranslator, node: ast.For, items: list[Value], views: frozenset[int]) -> None:
@@ -141,13 +168,6 @@ def _copies(t: ProgramTranslator, node: ast.For, items: list[Value], views: froz
     t.running.append(loop)
     unrolled(t, node, loop)
     t.running.pop()
-
-
-def _may_stay(t: ProgramTranslator, node: ast.For, r: RangeValue) -> set[str]:
-    """Of a loop over known numbers that may stay a loop, what it computes numbers of; else nothing."""
-    if not t.may_keep_loops or r.is_asked or node.exit_flags:  # type: ignore[attr-defined]
-        return set()
-    return may_stay(node, r, t.names)
 
 
 def _scf_for(t: ProgramTranslator, node: ast.For, r: RangeValue) -> None:
