@@ -3,7 +3,7 @@
 Comes in: a word of 32 bits that is the same in each aligned stretch of `step` lanes. Goes out: that of the stretch
 beside it, which is `step` lanes away. AMD, "RDNA3 Instruction Set Architecture" and "CDNA3 Instruction Set
 Architecture", data parallel processing: lanes stand in rows of 16, and the instruction that computes names a pattern
-within a row. `gpu.shuffle` would compute an address and send the word through the unit of shared memory.
+within a row. `gpu.shuffle` would send the word through the unit of shared memory.
 Read next: `subgroups`, whose reductions call this.
 """
 
