@@ -5,9 +5,9 @@ by time), products, launches and compile times; torch's and Triton's beside them
 launch takes another set of arrays, so that none is left in the L2 cache. Times are the device's own: events
 around a row of launches, the contenders by turns, medians.
 
-No NVIDIA or AMD GPU has run this yet: its device half was tried with ``--device opencl --small``, torch on the CPU (by
-the clock of the host, beside it), Triton's kernels in its interpreter. Not run: CUDA events, torch's and Triton's
-timing on a GPU, and the suites on `cuda`.
+No NVIDIA or AMD GPU has run this yet: all of it but torch's and Triton's timing on a GPU runs with ``--device
+cuda:emulated --small`` (torch is on the CPU then, by the clock of the host), the suites included; Triton's kernels were
+tried in its interpreter.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def main() -> None:
 def checked(device: str, tests: list[str]) -> None:
     """Run the suites on the device. Ends the program where a test fails, or where the device is not used."""
     kind = device.partition(":")[0]
-    command = [sys.executable, "-m", "pytest", "-q", "-k", kind, *tests]
+    cases = f"{kind} and {'' if is_emulated(device) else 'not '}emulated"
+    command = [sys.executable, "-m", "pytest", "-q", "-k", cases, *tests]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | {"PYKERN_TEST_REQUIRE": kind}, check=False)
     if done.returncode:
         sys.exit(f"the tests fail on {device}: nothing is timed")
@@ -138,8 +139,7 @@ def peer_timers(workload: Workload, device: str, copies: int) -> Iterator[tuple[
     """torch and Triton on the same GPU; torch on the CPU where the device is no GPU of theirs."""
     import torch
 
-    kind, _, number = device.partition(":")
-    there = f"cuda:{number or 0}" if kind in ("cuda", "rocm") else "cpu"  # torch calls ROCm's devices so too
+    there = of_torch(device)
     for label, peer in (("torch", torch_peer), ("triton", triton_peer)):
         if label == "triton" and there == "cpu":
             continue
@@ -156,6 +156,16 @@ def peer_timers(workload: Workload, device: str, copies: int) -> Iterator[tuple[
                 if there != "cpu"
                 else (f"{label}, CPU", host_timer(functions))
             )
+
+
+def of_torch(device: str) -> str:
+    """The same GPU as torch calls it, ROCm's too; its CPU where there is no such GPU."""
+    kind, _, number = device.partition(":")
+    return f"cuda:{number or 0}" if kind in ("cuda", "rocm") and not is_emulated(device) else "cpu"
+
+
+def is_emulated(device: str) -> bool:
+    return ":emulated" in device
 
 
 def torch_timer(functions: list[Callable[[], object]]) -> Timer:
@@ -209,8 +219,7 @@ def peer_overhead(device: str, launches: int = 100) -> dict[str, dict[str, float
     """Seconds in which torch and Triton put a launch with nothing much to do into their stream."""
     import torch
 
-    kind, _, number = device.partition(":")
-    there = f"cuda:{number or 0}" if kind in ("cuda", "rocm") else "cpu"
+    there = of_torch(device)
     x, y = torch.zeros(64, device=there), torch.zeros(64, device=there)
     functions: dict[str, Callable[[], object]] = {f"torch, {there}": lambda: x.add_(1)}
     if there != "cpu" and (copy := triton_peer("copy", (x, y))) is not None:

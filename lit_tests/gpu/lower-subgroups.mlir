@@ -1,5 +1,7 @@
 // RUN: %pykern-opt %s --kern-lower-subgroups --canonicalize --cse | FileCheck %s
 // RUN: %pykern-opt %s --kern-lower-subgroups=redux=true --canonicalize --cse | FileCheck %s --check-prefix=REDUX
+// RUN: %pykern-opt %s --kern-lower-subgroups="subgroup-size=64 rows=cdna" --canonicalize --cse | FileCheck %s --check-prefix=CDNA
+// RUN: %pykern-opt %s --kern-lower-subgroups=rows=rdna --canonicalize --cse | FileCheck %s --check-prefix=RDNA
 
 // Whole subgroups: five exchanges, and every lane has the sum.
 
@@ -9,6 +11,23 @@
 // REDUX-LABEL: func.func @whole
 // REDUX: nvvm.redux.sync add
 // REDUX-NOT: gpu.shuffle
+
+// AMD's rows of 16 lanes: neighbours first, by patterns within a row, then the row beside it, then the other half.
+
+// CDNA-LABEL: func.func @whole
+// CDNA: rocdl.update.dpp %[[V:.*]], %[[V]] with 177, 15, 15, true : i32
+// CDNA: rocdl.update.dpp {{.*}} with 78, 15, 15, true
+// CDNA: rocdl.update.dpp {{.*}} with 321, 15, 15, true
+// CDNA: rocdl.update.dpp {{.*}} with 320, 15, 15, true
+// CDNA: rocdl.ds_swizzle
+// CDNA: gpu.shuffle xor
+// CDNA-NOT: gpu.shuffle
+// CDNA-LABEL: func.func @partial
+// RDNA-LABEL: func.func @whole
+// RDNA-COUNT-4: rocdl.update.dpp
+// RDNA: rocdl.permlanex16
+// RDNA-NOT: gpu.shuffle
+// RDNA-LABEL: func.func @partial
 func.func @whole(%x: memref<?xi32>, %v: i32) attributes {kern.kernel, kern.rank = 1 : i64, kern.workgroup = array<i64: 64>} {
   %c0 = arith.constant 0 : index
   %s = "kern.subgroup_reduce"(%v) {kind = "add"} : (i32) -> i32

@@ -51,10 +51,24 @@ def sums(of_group, x):
     of_group[i] = pk.group_reduce(x[i])
 
 
+# Sums within a row of 16 lanes are an addition each, whose operand comes from another lane. Rows meet by a permutation.
 # CHECK-LABEL: kern_sums:
+# CHECK: v_add_f32_dpp {{.*}} quad_perm:[1,0,3,2]
+# CHECK: v_add_f32_dpp {{.*}} quad_perm:[2,3,0,1]
+# CHECK: v_add_f32_dpp {{.*}} row_half_mirror
+# CHECK: v_add_f32_dpp {{.*}} row_mirror
+# CHECK: ds_swizzle_b32
 # CHECK: ds_bpermute_b32
 # CHECK: s_barrier
 show(sums, f32, f32)
+
+# CHECK-LABEL: kern_sums:
+# CHECK-COUNT-4: v_add_f32_dpp
+# CHECK-NOT: ds_bpermute
+# CHECK: v_permlanex16_b32
+# CHECK-NOT: ds_bpermute
+# CHECK: s_barrier
+show(sums, f32, f32, target="rocdl:gfx1100")
 
 
 @pk.kernel

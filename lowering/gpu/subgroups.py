@@ -1,4 +1,4 @@
-"""Collectives by shuffles of a subgroup's lanes: `gpu.shuffle` on 32 bits, which every GPU has.
+"""Collectives by shuffles of a subgroup's lanes: `gpu.shuffle` on 32 bits, which every GPU has, or AMD's rows of lanes.
 
 Sums are made in the shape of a tree, the same in every run. Everybody in the group meets at a collective
 (`kern-split-guards` saw to it); lanes that the group does not have take no part.
@@ -6,6 +6,7 @@ Sums are made in the shape of a tree, the same in every run. Everybody in the gr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,6 +15,7 @@ from mlir.dialects import arith, memref, scf
 
 from pykern.dialect.collectives import COLLECTIVES
 from pykern.dialect.memory import SharedOp
+from pykern.lowering.gpu import lane_rows
 from pykern.lowering.gpu.grid import Grid, built_in
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
@@ -28,13 +30,15 @@ class LowerSubgroups(Pass):
     """Turn collectives into shuffles; those of the whole group take one cell of shared memory a subgroup.
 
     In:  kernels whose barriers and collectives are reached by the whole group.
-    Out: gpu.shuffle, gpu.barrier; with `redux`, nvvm.redux.sync for integers of 32 bits. `kern.barrier` stays.
+    Out: gpu.shuffle, gpu.barrier; with `redux`, nvvm.redux.sync for integers of 32 bits; with `rows` ("cdna" or
+         "rdna"), reductions by patterns of AMD's rows of 16 lanes. `kern.barrier` stays.
     """
 
     name: ClassVar[str] = "kern-lower-subgroups"
     powers: ClassVar[tuple[str, ...]] = ("subgroup_size",)
     subgroup_size: int = 32
     redux: bool = False
+    rows: str = ""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
@@ -56,7 +60,7 @@ class _Lanes:
         self.total = grid.total
         self.hardware = options.subgroup_size
         self.size = min(options.subgroup_size, self.total)
-        self.redux = options.redux
+        self.redux, self.rows = options.redux, options.rows
         self.cells: dict[str, ir.Value] = {}
         with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
             x, y, _ = grid.block
@@ -87,20 +91,7 @@ class _Lanes:
 
     def shuffle(self, value: ir.Value, mode: str, amount: ir.Value) -> ir.Value:
         """The value of another lane; `amount` is an i32."""
-        i32, kind = ir.IntegerType.get_signless(32), value.type
-        bits = _to_bits(value)
-        if bits.type.width > 32:
-            half = arith.ConstantOp(bits.type, 32).result
-            low = arith.TruncIOp(i32, bits).result
-            high = arith.TruncIOp(i32, arith.ShRUIOp(bits, half).result).result
-            low, high = (
-                arith.ExtUIOp(bits.type, self._word(part, mode, amount)).result for part in (low, high)
-            )
-            return _from_bits(arith.OrIOp(low, arith.ShLIOp(high, half).result).result, kind)
-        if bits.type.width == 32:
-            return _from_bits(self._word(bits, mode, amount), kind)
-        moved = self._word(arith.ExtUIOp(i32, bits).result, mode, amount)
-        return _from_bits(arith.TruncIOp(bits.type, moved).result, kind)
+        return _by_words(value, lambda word: self._word(word, mode, amount))
 
     def _word(self, value: ir.Value, mode: str, amount: ir.Value) -> ir.Value:
         width = _constant(self.hardware)
@@ -113,11 +104,17 @@ class _Lanes:
 
     def butterfly(self, kind: str, value: ir.Value, width: int) -> ir.Value:
         """Reduce stretches of `width` lanes, all of them there; every lane gets the result."""
-        step = width // 2
-        while step:
-            value = combine(kind, value, self.shuffle(value, "xor", _constant(step)))
-            step //= 2
+        steps = [1 << n for n in range(width.bit_length() - 1)]
+        for step in steps if self.rows else reversed(steps):  # rows want neighbours that hold the same
+            value = combine(
+                kind, value, _by_words(value, lambda word, step=step: self._exchanged(word, step))
+            )
         return value
+
+    def _exchanged(self, word: ir.Value, step: int) -> ir.Value:
+        """The word of the lane whose number differs in the bit `step`."""
+        moved = lane_rows.exchanged(word, step, self.rows == "rdna") if self.rows else None
+        return self._word(word, "xor", _constant(step)) if moved is None else moved
 
 
 def _kind(op: ir.Operation) -> str:
@@ -220,6 +217,21 @@ def _below(a: ir.Value, b: ir.Value) -> ir.Value:
 
 def _constant(value: int) -> ir.Value:
     return arith.ConstantOp(ir.IntegerType.get_signless(32), value).result
+
+
+def _by_words(value: ir.Value, move: Callable[[ir.Value], ir.Value]) -> ir.Value:
+    """A value of any type that moves between lanes, 32 bits at a time."""
+    i32, kind, bits = ir.IntegerType.get_signless(32), value.type, _to_bits(value)
+    if bits.type.width > 32:
+        half = arith.ConstantOp(bits.type, 32).result
+        low = arith.TruncIOp(i32, bits).result
+        high = arith.TruncIOp(i32, arith.ShRUIOp(bits, half).result).result
+        low, high = (arith.ExtUIOp(bits.type, move(part)).result for part in (low, high))
+        return _from_bits(arith.OrIOp(low, arith.ShLIOp(high, half).result).result, kind)
+    if bits.type.width == 32:
+        return _from_bits(move(bits), kind)
+    moved = move(arith.ExtUIOp(i32, bits).result)
+    return _from_bits(arith.TruncIOp(bits.type, moved).result, kind)
 
 
 def _to_bits(value: ir.Value) -> ir.Value:

@@ -28,7 +28,7 @@ def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
         PlaceWorkItems(
             subgroup_size=chip.subgroup_size, small=options.small, whole_x=options.small, whole=options.whole
         ),
-        LowerSubgroups(subgroup_size=chip.subgroup_size),
+        LowerSubgroups(subgroup_size=chip.subgroup_size, rows="cdna" if chip.is_cdna else "rdna"),
         CheckLimits(chip.name, MAX_GROUP, MAX_GROUP, chip.shared),
         (
             LowerWaveMatrices(),  # powers that may be flushed are an instruction

@@ -48,7 +48,7 @@ def test_times_of_two_trees_are_compared():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("device", ["opencl:0"], indirect=True)
+@pytest.mark.parametrize("device", ["opencl:0", "cuda:emulated", "rocm:emulated"], indirect=True)
 def test_a_gpu_by_its_own_clock(device, tmp_path):
     """The whole way on a device that is here: its tests, times by events, rates."""
     test, file = "tests/parity/test_kernels.py::test_early_return", tmp_path / "out.json"
