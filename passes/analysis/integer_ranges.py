@@ -67,6 +67,10 @@ class Ranges:
             self._known[value] = found if found is not None and found.inside(whole) else whole
         return self._known[value]
 
+    def note(self, value: ir.Value, interval: Interval) -> None:
+        """Take it that a new value, which stands for one of a known interval, lies in it."""
+        self._known[value] = interval
+
     def _find(self, value: ir.Value) -> Interval | None:
         if width(value.type) == 1:
             return None

@@ -15,10 +15,11 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, scf
 
+from pykern.passes.analysis.carried_ranges import CarriedRanges
 from pykern.passes.analysis.integer_ranges import I32, Interval, Ranges, width
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import erase_dead
-from pykern.passes.ir.values import is_argument, is_inside
+from pykern.passes.ir.values import defining, is_argument, is_inside
 from pykern.passes.kernel.narrow_versions import branch, is_candidate, limited
 from pykern.passes.kernels import find, is_constant
 from pykern.passes.module_facts import ModuleFacts
@@ -30,7 +31,7 @@ _NO_SIGN = {"divui", "remui", "ceildivui", "maxui", "minui"}
 _SHIFTS = {"shli", "shrsi", "shrui"}
 _CASTS = {"index_cast", "index_castui", "extsi", "extui"}
 _MAY_WRAP = {"addi", "subi", "muli", "shli"}
-_SHIFTABLE = Interval(0, 31)
+_SHIFTABLE, _HALVING = Interval(0, 31), Interval(1, 31)
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,10 @@ class NarrowIndices(Pass):
                 narrowing.compare(op)
             for op in find(module.operation, lambda op: op.name.startswith("arith.")):
                 narrowing.extend(op)
-            for op in reversed(find(module.operation, lambda op: op.name == "scf.for")):
-                narrowing.count(op)
+            for op in reversed(find(module.operation, lambda op: op.name in _LOOPS)):
+                _LOOPS[op.name](narrowing, op)
+        for loop in narrowing.replaced:
+            loop.erase()
         if not narrowing.has_changed:
             return False
         for function in module.body.operations:
@@ -102,9 +105,11 @@ class Narrowing:
     """
 
     def __init__(self, ranges: Ranges | None = None, loop: ir.Operation | None = None) -> None:
-        self.ranges = Ranges() if ranges is None else ranges
+        self.ranges = CarriedRanges() if ranges is None else ranges
         self.loop = loop
         self.twins: dict[ir.Value, ir.Value] = {}
+        self.replaced: list[ir.Operation] = []
+        """Loops without a body; erased at the end, because values are known by their place in memory."""
         self.has_changed = False
 
     def convert(self, op: ir.Operation) -> None:
@@ -132,8 +137,8 @@ class Narrowing:
         twin = self._twin(op.results[0])
         with _behind(twin.owner.operation), op.location:
             kind = op.results[0].type
-            cast = arith.IndexCastOp if isinstance(kind, ir.IndexType) else arith.ExtSIOp
-            wide = cast(kind, twin).result
+            wide = _widened(twin, kind)
+        self.ranges.note(wide, self.ranges.of(op.results[0]))
         op.results[0].replace_all_uses_with(wide)
 
     def count(self, loop: ir.Operation) -> None:
@@ -156,8 +161,46 @@ class Narrowing:
             made.body.append(op)
         for old, new in zip(loop.results, made.results, strict=True):
             old.replace_all_uses_with(new)
-        loop.erase()
+        self.replaced.append(loop)
         self.has_changed = True
+
+    def carry(self, loop: ir.Operation) -> None:
+        """Carry in 32 bits what fits from one iteration of an `scf.while` to the next, and out of it."""
+        before, after = (region.blocks[0] for region in loop.regions)
+        carried = [self._fits_carried(argument) for argument in before.arguments]
+        handed = [self._fits_carried(argument) for argument in after.arguments]
+        if not any(carried + handed):
+            return
+        i32 = ir.IntegerType.get_signless(32)
+        kinds = [i32 if fits else r.type for fits, r in zip(handed, loop.results, strict=True)]
+        with ir.InsertionPoint(loop), loop.location:
+            made = scf.WhileOp(kinds, self._twins(list(loop.operands), carried))
+        for old, region, fits in ((before, made.before, carried), (after, made.after, handed)):
+            types = [i32 if f else a.type for f, a in zip(fits, old.arguments, strict=True)]
+            new = ir.Block.create_at_start(region, types, [loop.location] * len(types))
+            for op in list(old.operations):
+                new.append(op)
+            with ir.InsertionPoint.at_block_begin(new), loop.location:
+                for argument, narrow in zip(old.arguments, new.arguments, strict=True):
+                    argument.replace_all_uses_with(_widened(narrow, argument.type))
+            last = list(new.operations)[-1].operation
+            first = len(last.operands) - len(
+                carried if region is made.after else handed
+            )  # behind a condition
+            passed = self._twins(list(last.operands)[first:], carried if region is made.after else handed)
+            for number, value in enumerate(passed, first):
+                last.operands[number] = value
+        with ir.InsertionPoint.after(made.operation), loop.location:
+            for old_result, narrow in zip(loop.results, made.results, strict=True):
+                old_result.replace_all_uses_with(_widened(narrow, old_result.type))
+        self.replaced.append(loop)
+        self.has_changed = True
+
+    def _fits_carried(self, value: ir.Value) -> bool:
+        return width(value.type) == 64 and self._fits(value)
+
+    def _twins(self, values: list[ir.Value], fits: list[bool]) -> list[ir.Value]:
+        return [self._twin(value) if fit else value for value, fit in zip(values, fits, strict=True)]
 
     # -- what may be narrowed -------------------------------------------------------------------
 
@@ -180,6 +223,8 @@ class Narrowing:
         operands = list(op.operands)
         if name == "select":
             return self._fits(*operands[1:])
+        if self._is_part_of_sum(op):
+            return True
         if name not in _ANY_SIGN | _NO_SIGN | _SHIFTS or not self._fits(*operands, op.results[0]):
             return False
         left, right = (self.ranges.of(operand) for operand in operands)
@@ -191,6 +236,13 @@ class Narrowing:
         ):  # -2**31 by -1 traps in 32 bits, also where only the remainder is wanted
             return left.low > I32.low or right.low > -1 or right.high < -1
         return name in _ANY_SIGN or self._is_nonnegative(*operands)
+
+    def _is_part_of_sum(self, op: ir.Operation) -> bool:
+        """Whether the op is the sum of two numbers of 31 bits, shifted right: it has 32 bits before that."""
+        sum_ = defining(op.operands[0]) if op.name in ("arith.shrsi", "arith.shrui") else None
+        if sum_ is None or sum_.name != "arith.addi" or not self.ranges.of(op.operands[1]).inside(_HALVING):
+            return False
+        return self._fits(*sum_.operands) and self._is_nonnegative(*sum_.operands)
 
     # -- twins ----------------------------------------------------------------------------------
 
@@ -218,6 +270,11 @@ class Narrowing:
             return _truncated(value, i32)
 
     def _computed(self, op: ir.Operation, i32: ir.Type) -> ir.Value:
+        if self._is_part_of_sum(op):
+            sum_, by = op.operands[0].owner.operation, self._twin(op.operands[1])
+            left, right = map(self._twin, sum_.operands)
+            with _behind(op), op.location:
+                return arith.ShRUIOp(arith.AddIOp(left, right).result, by).result
         keep = 1 if op.name == "arith.select" else 0
         operands = [*list(op.operands)[:keep], *map(self._twin, list(op.operands)[keep:])]
         name = op.name.removeprefix("arith.")
@@ -243,6 +300,16 @@ def _truncated(value: ir.Value, i32: ir.Type) -> ir.Value:
     if isinstance(value.type, ir.IndexType):
         return arith.IndexCastOp(i32, value).result
     return arith.TruncIOp(i32, value).result
+
+
+def _widened(narrow: ir.Value, kind: ir.Type) -> ir.Value:
+    if narrow.type == kind:
+        return narrow
+    cast = arith.IndexCastOp if isinstance(kind, ir.IndexType) else arith.ExtSIOp
+    return cast(kind, narrow).result
+
+
+_LOOPS = {"scf.for": Narrowing.count, "scf.while": Narrowing.carry}
 
 
 def _behind(op: ir.Operation) -> ir.InsertionPoint:

@@ -268,3 +268,81 @@ def test_integers_of_the_caller_may_be_anything():
         x = np.zeros(100)
         shifted(x, offset, ndrange=100)
         assert np.array_equal(x, (np.arange(100, dtype=np.int64) + offset).astype(np.float64))
+
+
+# -- loops with a condition -------------------------------------------------------------------------
+
+ENDS = (0, 1, 5, 2**30, 2**31 - 2, 2**31 - 1)
+
+
+def search(shift: int, condition: str, step: int, low: int, high: int, turn: int) -> str:
+    """A loop that moves one of two ends to what is between them, by a rule that may or may not keep them there."""
+    return f"""func.func @k(%x: memref<?xi64>) {{
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      %shift = arith.constant {shift} : index
+      %step = arith.constant {step} : index
+      %turn = arith.constant {turn} : index
+      %most = arith.constant 40 : index
+      %first = arith.constant {low} : index
+      %last = arith.constant {high} : index
+      %r:3 = scf.while (%a = %first, %b = %last, %n = %zero) : (index, index, index) -> (index, index, index) {{
+        %go = arith.cmpi {condition}, %a, %b : index
+        %few = arith.cmpi slt, %n, %most : index
+        %both = arith.andi %go, %few : i1
+        scf.condition(%both) %a, %b, %n : index, index, index
+      }} do {{
+      ^bb0(%a: index, %b: index, %n: index):
+        %sum = arith.addi %a, %b : index
+        %half = arith.shrsi %sum, %shift : index
+        %up = arith.addi %half, %step : index
+        %bits = arith.shrui %turn, %n : index
+        %bit = arith.andi %bits, %one : index
+        %isup = arith.cmpi eq, %bit, %one : index
+        %c = arith.select %isup, %up, %a : index
+        %d = arith.select %isup, %b, %half : index
+        %m = arith.addi %n, %one : index
+        scf.yield %c, %d, %m : index, index, index
+      }}
+      %a64 = arith.index_cast %r#0 : index to i64
+      %b64 = arith.index_cast %r#1 : index to i64
+      %n64 = arith.index_cast %r#2 : index to i64
+      %two = arith.constant 2 : index
+      memref.store %a64, %x[%zero] : memref<?xi64>
+      memref.store %b64, %x[%one] : memref<?xi64>
+      memref.store %n64, %x[%two] : memref<?xi64>
+      return
+    }}"""
+
+
+def searched(shift: int, condition: str, step: int, low: int, high: int, turn: int) -> list[int]:
+    count = 0
+    while (low < high if condition == "slt" else low <= high) and count < 40:
+        half = (low + high) >> shift
+        low, high = (half + step, high) if turn >> count & 1 else (low, half)
+        count += 1
+    return [low, high, count]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_loops_with_a_condition(seed):
+    """Whether the ends stay where they began or not, near 2**31 and below zero: as Python computes."""
+    chosen = random.Random(seed)
+    narrow = 0
+    for _ in range(12):
+        low, high = (chosen.choice(ENDS) * chosen.choice((1, 1, 1, -1)) for _ in range(2))
+        case = (
+            chosen.choice((0, 1, 1, 1, 2)),
+            chosen.choice(("slt", "sle")),
+            chosen.choice((0, 1, 1, 3)),
+            low,
+            high,
+            chosen.getrandbits(40),
+        )
+        text = search(*case)
+        narrowed = transform(text, [NarrowIndices(versions=False, everywhere=True)])
+        narrow += ": (i32, i32, " in narrowed
+        found = np.zeros(3, np.int64)
+        Compiled(narrowed)("k", found)
+        assert found.tolist() == searched(*case), case
+    assert narrow
