@@ -54,6 +54,7 @@ from pykern.passes.kernel.shift_divisions import ShiftDivisions
 from pykern.passes.kernel.simplify import Simplify
 from pykern.passes.kernel.speculate_loads import SpeculateLoads
 from pykern.passes.kernel.split_edges import SplitEdges
+from pykern.passes.kernel.substitute_known import SubstituteKnown
 from pykern.passes.kernel.tighten_bounds import TightenBounds
 from pykern.passes.kernel.unroll_index_loops import UnrollIndexLoops
 from pykern.passes.kernel.unroll_short_rows import UnrollShortRows
@@ -112,6 +113,7 @@ OWN: tuple[type[Pass], ...] = (
     DelineariseLaunch,
     ShiftDivisions,
     SplitEdges,
+    SubstituteKnown,
     SpeculateLoads,
     ChooseLoads,
     Simplify,

@@ -54,6 +54,8 @@ LONGEST_INDEX_LOOP = 16
 VERSIONED_ROW = 3
 """Elements of a short row that gets a version of its own where its length is known at launch only: points in space and
 colours have so many."""
+SHORT_DIVISOR = 64
+"""The largest number by which indices are divided that a launch gets code of its own for: bins, tiles, channels."""
 SPLIT_AXIS = 4
 """Numbers of an axis up to which arrays of all pairs of points are computed number by number: coordinates, colours."""
 OUTER_GROWTH = 8
