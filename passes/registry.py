@@ -43,6 +43,7 @@ from pykern.passes.kernel.interchange_strides import InterchangeStrides
 from pykern.passes.kernel.items_from_loops import ItemsFromLoops
 from pykern.passes.kernel.join_stores import JoinStores
 from pykern.passes.kernel.limit_time import LimitTime
+from pykern.passes.kernel.loops_around_items import LoopsAroundItems
 from pykern.passes.kernel.narrow_indices import NarrowIndices
 from pykern.passes.kernel.plain_divisions import PlainDivisions
 from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
@@ -106,6 +107,7 @@ OWN: tuple[type[Pass], ...] = (
     RebaseLoops,
     ReuseLoads,
     JoinStores,
+    LoopsAroundItems,
     KeepRoundings,
     RoundOnce,
     ScratchRows,

@@ -29,6 +29,7 @@ from pykern.passes.kernel.hoist_atomics import HoistAtomics
 from pykern.passes.kernel.interchange_strides import InterchangeStrides
 from pykern.passes.kernel.items_from_loops import ItemsFromLoops
 from pykern.passes.kernel.join_stores import JoinStores
+from pykern.passes.kernel.loops_around_items import LoopsAroundItems
 from pykern.passes.kernel.narrow_indices import NarrowIndices
 from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
 from pykern.passes.kernel.promote_cells import PromoteCells
@@ -93,6 +94,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             LowerReports(),
             Upstream("canonicalize,loop-invariant-code-motion,cse"),
             InterchangeStrides(),  # of groups; before divisions in their loops are looked for
+            LoopsAroundItems(),  # the same
             Delinearise(),  # before divisions look different
             Upstream("canonicalize,cse"),
             TightenBounds(),  # guards of all there is become loop bounds: they have no rims
