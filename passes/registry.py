@@ -62,6 +62,7 @@ from pykern.passes.kernel.unroll_short_rows import UnrollShortRows
 from pykern.passes.old_names import current
 from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
 from pykern.passes.raise_to_linalg.unmask_sums import UnmaskSums
+from pykern.passes.vectorize.items.transpose_items import TransposeItems
 from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 from pykern.passes.vectorize.masked_rows import MaskShortRows
 from pykern.passes.vectorize.ordered.vectorize_rows import VectorizeRows
@@ -107,6 +108,7 @@ OWN: tuple[type[Pass], ...] = (
     RebaseLoops,
     ReuseLoads,
     JoinStores,
+    TransposeItems,
     LoopsAroundItems,
     KeepRoundings,
     RoundOnce,

@@ -41,6 +41,7 @@ from pykern.passes.kernel.split_edges import SplitEdges
 from pykern.passes.kernel.tighten_bounds import TightenBounds
 from pykern.passes.kernel.unroll_index_loops import UnrollIndexLoops
 from pykern.passes.kernel.unroll_short_rows import UnrollShortRows
+from pykern.passes.vectorize.items.transpose_items import TransposeItems
 from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 from pykern.passes.vectorize.masked_rows import MaskShortRows
 from pykern.passes.vectorize.ordered.vectorize_rows import VectorizeRows
@@ -114,6 +115,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             ChooseLoads(),  # of indices that are choices now; before lanes, which would gather
             CarrySelectedLoads(),  # of branches that are choices now
             PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
+            *([TransposeItems()] if kernel else []),  # before lanes, which would gather
             *(
                 [VectorizeRows()] if kernel else []
             ),  # of what lanes would not gain from; programs reorder sums

@@ -180,8 +180,8 @@ class Plan:
         return None if self.longest is not None and len(found) > self.longest else found
 
     def while_iterations(self, op: ir.Operation, known: Known) -> int:
-        """How often a `while` loop runs at most, that counts from a known number to one that ends it, and in which nothing
-        is done but with numbers and the arrays; 0 for others."""
+        """How often a `while` loop runs at most, that counts from a known number to one that ends it, and that only
+        computes and accesses the arrays; 0 for others."""
         if op.name != "scf.while" or not self.arrays or not all(map(self._may_be_left_out, _all_inside(op))):
             return 0
         before, after = (region.blocks[0] for region in op.regions)

@@ -34,8 +34,8 @@ def is_table_read(op: ir.Operation) -> bool:
 
 
 def hoist_reads(value: ir.Value, loop: ir.Operation) -> None:
-    """Move reads of tables, of which a value is a sum, in front of a loop that runs whenever it is come to: those at the
-    top of its body, at places that are the same in all iterations."""
+    """Move reads of tables, of which a value is a sum, in front of a loop that runs at least once: those at the top of
+    its body, at places that are the same in all iterations."""
     op = defining(value)
     if op is None or not is_inside(value, loop):
         return

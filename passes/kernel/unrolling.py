@@ -103,7 +103,7 @@ class Unrolling:
         return [self._equals(at, place) for _, place in cells]
 
     def _equals(self, value: ir.Value, place: int) -> ir.Value:
-        """Whether an index is a number. Of a choice among numbers the conditions say it, which are shorter to compute."""
+        """Whether an index is a number. Of a choice among numbers the conditions say it, which is quicker."""
         known = is_constant(value)
         if known is not None:
             return self._constant(ir.IntegerType.get_signless(1), int(known == place))
@@ -162,9 +162,7 @@ class Unrolling:
             self.values.update(zip(before.arguments, values, strict=True))
             condition, *passed = self._block(before)
             numbers = self._numbers(ends(before)[1:])
-            results = [
-                _choice(runs, new, old) for new, old in zip(passed, results or passed, strict=True)
-            ]
+            results = [_choice(runs, new, old) for new, old in zip(passed, results or passed, strict=True)]
             if at == count:
                 break
             runs = condition if runs is None else arith.AndIOp(runs, condition).result

@@ -1,4 +1,4 @@
-"""`(j + c) % n` in a loop over `j`, with any `c` that the loop does not change: an index that wraps around once or more.
+"""`(j + c) % n` in a loop over `j`, with any `c` that the loop does not change: an index that wraps around.
 
 Comes in: a loop over work-items. Goes out: a loop over rounds, and within it one over what the index is, `t`, from
 which `j` follows: `t` and `j` walk along memory side by side, and nothing is divided. Read next: `delinearise`, whose
@@ -76,7 +76,7 @@ def _index_behind(value: ir.Value) -> ir.Value | None:
 
 
 def _offset(value: ir.Value, loop: ir.Operation) -> Affine | None:
-    """A sum of the loop's variable and what the loop does not change, also one of 32 bits, as long as it does not wrap."""
+    """A sum of the loop's variable and what the loop does not change, also one of 32 bits, which is not to wrap."""
     if isinstance(value.type, ir.IndexType):
         cast = made_by(value, "arith.index_cast", "arith.extsi")
         if cast is None or not is_inside(value, loop):
@@ -100,7 +100,7 @@ def _offset(value: ir.Value, loop: ir.Operation) -> Affine | None:
 
 
 def run_in_rounds(columns: ir.Operation, wrapped: list[Wrapped]) -> None:
-    """Let `columns`, which stands where it is to run, be the loop within one over rounds, by the first of these offsets.
+    """Let `columns`, which stands where it is to run, be the loop within one over rounds, by the first of the offsets.
     The loop begins at 0 or later, and the period is positive."""
     first = wrapped[0]
     offset, period = first.offset, first.period
