@@ -17,12 +17,12 @@ from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import SHORT_ROW_OPS
 from pykern.passes.analysis.cost_model.lengths import FEWEST_FLAT_COLUMNS, SHORT_ROW
 from pykern.passes.framework import Pass
+from pykern.passes.ir.both_ends import run_at_both_ends
 from pykern.passes.ir.effects import erase_dead
 from pykern.passes.ir.floor_division import FloorDivision, floor_divisions
 from pykern.passes.ir.index_arithmetic import hoist
 from pykern.passes.ir.loops import leave_alone
 from pykern.passes.ir.values import has_uses, is_inside, made_by, parent_of
-from pykern.passes.kernel.both_ends import run_at_both_ends
 from pykern.passes.kernel.wrapped_offsets import run_in_rounds, wrapped_offsets
 from pykern.passes.kernels import find, index_arithmetic, index_constant, is_constant
 from pykern.passes.remarks import remark

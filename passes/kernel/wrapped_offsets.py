@@ -12,16 +12,13 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, scf
 
+from pykern.passes.analysis.cost_model.lengths import LARGEST_IN_SUM, TERMS_OF_OFFSET
 from pykern.passes.ir.effects import erase_dead
 from pykern.passes.ir.floor_division import floor_divisions
 from pykern.passes.ir.index_arithmetic import Affine, affine_of, as_index, hoist, materialise
 from pykern.passes.ir.values import is_inside, made_by
 from pykern.passes.kernel.tables_read import hoist_reads
 from pykern.passes.kernels import index_arithmetic, index_constant, is_constant
-
-MOST_NARROW = 1 << 28
-"""Numbers of 32 bits up to which sums of a few do not wrap."""
-MOST_TERMS = 4
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ class Wrapped:
             return []
         found = [self.period, loop.operands[1]]
         found += [as_index(value) for _, value in self.offset.terms]
-        most, least = index_constant(MOST_NARROW), index_constant(-MOST_NARROW)
+        most, least = index_constant(LARGEST_IN_SUM), index_constant(-LARGEST_IN_SUM)
         tests = [arith.CmpIOp(arith.CmpIPredicate.sle, value, most).result for value in found]
         return tests + [arith.CmpIOp(arith.CmpIPredicate.sge, value, least).result for value in found[2:]]
 
@@ -59,7 +56,7 @@ def wrapped_offsets(loop: ir.Operation) -> list[Wrapped]:
             terms = tuple(term for term in offset.terms if term[1] != period)
             if (
                 terms
-                and len(offset.terms) <= MOST_TERMS
+                and len(offset.terms) <= TERMS_OF_OFFSET
                 and all(abs(factor) == 1 for factor, _ in offset.terms)
             ):
                 narrow = not isinstance(division.dividend.type, ir.IndexType)
@@ -86,7 +83,7 @@ def _offset(value: ir.Value, loop: ir.Operation) -> Affine | None:
         return None
     number = is_constant(value)
     if number is not None:
-        return Affine(constant=number) if abs(number) <= MOST_NARROW else None
+        return Affine(constant=number) if abs(number) <= LARGEST_IN_SUM else None
     index = _index_behind(value)
     if index is not None:
         return affine_of(index, loop)

@@ -17,13 +17,13 @@ from mlir.dialects import arith, vector
 from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.both_ends import run_at_both_ends
 from pykern.passes.ir.clone import clone
 from pykern.passes.ir.loops import Counted, leave_alone
-from pykern.passes.kernel.both_ends import run_at_both_ends
 from pykern.passes.kernels import MEMORY_OPERAND, find, index_constant
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.items.emit import ItemEmitter
-from pykern.passes.vectorize.items.transposed import Turned, turned_accesses
+from pykern.passes.vectorize.items.transposed import Transposed, transposed_accesses
 from pykern.passes.vectorize.square import transposed_square
 
 
@@ -46,13 +46,13 @@ class TransposeItems(Pass):
         for kernel in kernels.kernels(module):
             for items in find(kernel, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes):
                 pair = _pair(items)
-                turned = None if pair is None else turned_accesses(*pair)
-                if turned is not None:
+                transposed = None if pair is None else transposed_accesses(*pair)
+                if transposed is not None:
                     remark(
-                        turned.ops[0],
+                        transposed.ops[0],
                         "read or written the other way round: squares are transposed in registers",
                     )
-                    _emit(turned)
+                    _emit(transposed)
                     changed = True
         return changed
 
@@ -71,27 +71,27 @@ def _pair(items: ir.Operation) -> tuple[ir.Operation, ir.Operation] | None:
 
 @dataclass
 class _RowEmitter(ItemEmitter):
-    """One row of a square: what is turned has been loaded as columns, and is stored when all rows are there."""
+    """One row of a square: what is transposed has been loaded as columns, and is stored when all rows are there."""
 
     row: int = field(kw_only=True)
     loaded: dict[ir.Value, list[ir.Value]] = field(kw_only=True)
-    """Of results of turned loads, the rows of the square."""
+    """Of results of transposed loads, the rows of the square."""
     stored: dict[int, list[ir.Value]] = field(kw_only=True)
-    """Of turned stores, by their numbers, the rows so far."""
-    turned: tuple[ir.Operation, ...] = field(kw_only=True)
+    """Of transposed stores, by their numbers, the rows so far."""
+    transposed: tuple[ir.Operation, ...] = field(kw_only=True)
 
     def operation(self, op: ir.Operation) -> None:
         if op.results and op.results[0] in self.loaded:
             self.vectors[op.results[0]] = self.loaded[op.results[0]][self.row]
-        elif op in self.turned:
-            self.stored[self.turned.index(op)].append(self.vector(op.operands[0]))
+        elif op in self.transposed:
+            self.stored[self.transposed.index(op)].append(self.vector(op.operands[0]))
         else:
             super().operation(op)
 
 
-def _emit(turned: Turned) -> None:
+def _emit(transposed: Transposed) -> None:
     """Put the loop over lines of rows in front of the outer loop, which runs the rows that are left."""
-    outer, inner, side, rows = turned.outer, turned.inner, turned.side, turned.rows
+    outer, inner, side, rows = transposed.outer, transposed.inner, transposed.side, transposed.rows
     lower, upper = list(outer.operands)[:2]
     before = [o.operation for o in outer.regions[0].blocks[0].operations if o.operation != inner][:-1]
     with ir.InsertionPoint(outer), outer.location:
@@ -110,9 +110,9 @@ def _emit(turned: Turned) -> None:
             whole = arith.AddIOp(begin, arith.SubIOp(length, rest).result).result
             with Counted(begin, whole, side) as column:
                 for first in range(0, rows, side):
-                    _square(turned, known[first : first + side], column)
+                    _square(transposed, known[first : first + side], column)
             with Counted(line, arith.AddIOp(line, index_constant(rows)).result, 1) as row:
-                _ends(turned, _row(outer, before, row, 0), begin, whole)
+                _ends(transposed, _row(outer, before, row, 0), begin, whole)
     outer.operands[0] = end
 
 
@@ -128,71 +128,78 @@ def _row(
     return known
 
 
-def _square(turned: Turned, known: list[dict[ir.Value, ir.Value]], column: ir.Value) -> None:
+def _square(transposed: Transposed, known: list[dict[ir.Value, ir.Value]], column: ir.Value) -> None:
     """Load, compute and store one square, whose columns begin at `column`."""
-    block = turned.inner.regions[0].blocks[0]
+    block = transposed.inner.regions[0].blocks[0]
     ops = [o.operation for o in block.operations][:-1]
     loaded: dict[ir.Value, list[ir.Value]] = {}
-    stored: dict[int, list[ir.Value]] = {number: [] for number in range(len(turned.ops))}
-    bits = ir.MemRefType(turned.ops[0].operands[MEMORY_OPERAND[turned.ops[0].name]].type).element_type.width
+    stored: dict[int, list[ir.Value]] = {number: [] for number in range(len(transposed.ops))}
+    bits = ir.MemRefType(
+        transposed.ops[0].operands[MEMORY_OPERAND[transposed.ops[0].name]].type
+    ).element_type.width
     emitters = []
     for row, values in enumerate(known):
         emitter = _RowEmitter(
-            turned.side,
-            lanes=turned.lanes,
+            transposed.side,
+            lanes=transposed.lanes,
             private={},
             rows={},
             tables={},
             row=row,
             loaded=loaded,
             stored=stored,
-            turned=turned.ops,
+            transposed=transposed.ops,
         )
         emitter.scalars.update(values)
         emitter.keep(block.arguments[0], column, 1)
         emitters.append(emitter)
-    for op in [op for op in turned.ops if op.name == "memref.load"]:
-        lines = [vector.LoadOp(_kind(turned, op), *place).result for place in _lines(turned, emitters[0], op)]
+    for op in [op for op in transposed.ops if op.name == "memref.load"]:
+        lines = [
+            vector.LoadOp(_kind(transposed, op), *place).result
+            for place in _lines(transposed, emitters[0], op)
+        ]
         loaded[op.results[0]] = transposed_square(lines, bits)
     for emitter in emitters:
         for op in ops:
             with op.location:
                 emitter.operation(op)
     for number, rows in stored.items():
-        op = turned.ops[number]
+        op = transposed.ops[number]
         if op.name == "memref.store":
             for line, place in zip(
-                transposed_square(rows, bits), _lines(turned, emitters[0], op), strict=True
+                transposed_square(rows, bits), _lines(transposed, emitters[0], op), strict=True
             ):
                 vector.StoreOp(line, *place)
 
 
-def _kind(turned: Turned, op: ir.Operation) -> ir.VectorType:
+def _kind(transposed: Transposed, op: ir.Operation) -> ir.VectorType:
     memory = op.operands[MEMORY_OPERAND[op.name]]
-    return ir.VectorType.get([turned.side], ir.MemRefType(memory.type).element_type)
+    return ir.VectorType.get([transposed.side], ir.MemRefType(memory.type).element_type)
 
 
-def _lines(turned: Turned, emitter: ItemEmitter, op: ir.Operation) -> list[tuple[ir.Value, list[ir.Value]]]:
+def _lines(
+    transposed: Transposed, emitter: ItemEmitter, op: ir.Operation
+) -> list[tuple[ir.Value, list[ir.Value]]]:
     """Where the columns of a square lie, of which each is a line in memory."""
     memory, *indices = list(op.operands)[MEMORY_OPERAND[op.name] :]
     for index in indices:
-        _evaluate(turned, emitter, index)
-    return [(memory, [emitter.lane(index, number) for index in indices]) for number in range(turned.side)]
+        _evaluate(transposed, emitter, index)
+    return [(memory, [emitter.lane(index, number) for index in indices]) for number in range(transposed.side)]
 
 
-def _evaluate(turned: Turned, emitter: ItemEmitter, index: ir.Value) -> None:
+def _evaluate(transposed: Transposed, emitter: ItemEmitter, index: ir.Value) -> None:
     """Write the sums of the inner loop that an index is made of."""
     op = None if isinstance(index.owner, ir.Block) else index.owner.operation
-    if op is None or index in emitter.scalars or op.parent is None or op.parent.operation != turned.inner:
+    if op is None or index in emitter.scalars or op.parent is None or op.parent.operation != transposed.inner:
         return
     for operand in op.operands:
-        _evaluate(turned, emitter, operand)
+        _evaluate(transposed, emitter, operand)
     emitter.operation(op)
 
 
-def _ends(turned: Turned, known: dict[ir.Value, ir.Value], begin: ir.Value, whole: ir.Value) -> None:
+def _ends(transposed: Transposed, known: dict[ir.Value, ir.Value], begin: ir.Value, whole: ir.Value) -> None:
     """The columns of a row in front of the squares and behind them, one after the other."""
-    rim = clone(turned.inner, lambda value: known.get(value, value))
+    rim = clone(transposed.inner, lambda value: known.get(value, value))
     if kern.ITEMS in rim.attributes:
         del rim.attributes[kern.ITEMS]
     low, high = list(rim.operands)[:2]

@@ -1,7 +1,7 @@
 """Which accesses of two loops walk along memory with the outer one: those of arrays that are transposed.
 
-Comes in: two loops, one right inside of the other. Goes out: `Turned`, or None where no access is one, or where some
-access is neither along the inner loop nor along the outer one. Read next: `transpose_items`.
+Comes in: two loops, one right inside of the other. Goes out: `Transposed`, or None where no access is one, or where
+some access is neither along the inner loop nor along the outer one. Read next: `transpose_items`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pykern.passes.vectorize.lanes import VARYING
 
 
 @dataclass(frozen=True)
-class Turned:
+class Transposed:
     """`ops` are the accesses along the outer loop; squares have `side` rows and columns, and `rows` of the outer loop's
     iterations are a line of the cache."""
 
@@ -35,7 +35,7 @@ class Turned:
     rows: int
 
 
-def turned_accesses(outer: ir.Operation, inner: ir.Operation) -> Turned | None:
+def transposed_accesses(outer: ir.Operation, inner: ir.Operation) -> Transposed | None:
     """The accesses of two loops over independent iterations, if squares of them can be transposed in registers."""
     kernel = function_around(inner)
     if kern.NOALIAS not in kernel.attributes or outer.results or inner.results:
@@ -60,7 +60,7 @@ def turned_accesses(outer: ir.Operation, inner: ir.Operation) -> Turned | None:
         return None
     found = []
     for op in accesses:
-        if _is_turned(op, outer, lanes):
+        if _is_transposed(op, outer, lanes):
             found.append(op)
         elif not lanes.is_contiguous(op) and not _is_uniform(op, lanes):
             return None
@@ -70,14 +70,14 @@ def turned_accesses(outer: ir.Operation, inner: ir.Operation) -> Turned | None:
     if len(bits) != 1 or 0 in bits:
         return None
     side = min(SQUARE_BITS // (width := bits.pop()), SQUARE_SIDE)
-    return Turned(outer, inner, lanes, tuple(found), side, max(LINE_BYTES * 8 // width, side))
+    return Transposed(outer, inner, lanes, tuple(found), side, max(LINE_BYTES * 8 // width, side))
 
 
 def _indices(op: ir.Operation) -> list[ir.Value]:
     return list(op.operands)[MEMORY_OPERAND[op.name] + 1 :]
 
 
-def _is_turned(op: ir.Operation, outer: ir.Operation, lanes: Lanes) -> bool:
+def _is_transposed(op: ir.Operation, outer: ir.Operation, lanes: Lanes) -> bool:
     """Whether neighbours of the outer loop lie side by side, and the inner one jumps by whole rows."""
     *rows, last = [None, *_indices(op)]
     strides, _ = ir.MemRefType(op.operands[MEMORY_OPERAND[op.name]].type).get_strides_and_offset()
