@@ -96,6 +96,8 @@ NDRANGE = _declared("ndrange", lengths(0), FUNCTION,
 WORKGROUP = _declared("workgroup", lengths(1), FUNCTION, "The size of a workgroup in each dimension.")
 PLAIN = _declared("plain", mark, FUNCTION, "Each range of the index space starts at 0 with step 1.")
 UNIT = _declared("unit", mark, FUNCTION, "Each range of the index space has step 1, whatever it starts at.")
+KNOWN = _declared("known", lengths(None), FUNCTION,
+    "Pairs of the number of a launch's slot (a length, a stride, an integer, a count) and what it is known to hold.")
 NOALIAS = _declared("noalias", mark, FUNCTION, "No two array arguments share memory.")
 NAME = _declared("name", string, ARGUMENT, "The argument's name in the user's source.")
 WRITTEN = _declared("written", mark, ARGUMENT,

@@ -43,6 +43,7 @@ from pykern.passes.kernel.interchange_strides import InterchangeStrides
 from pykern.passes.kernel.items_from_loops import ItemsFromLoops
 from pykern.passes.kernel.join_stores import JoinStores
 from pykern.passes.kernel.limit_time import LimitTime
+from pykern.passes.kernel.loops_around_items import LoopsAroundItems
 from pykern.passes.kernel.narrow_indices import NarrowIndices
 from pykern.passes.kernel.plain_divisions import PlainDivisions
 from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
@@ -54,12 +55,14 @@ from pykern.passes.kernel.shift_divisions import ShiftDivisions
 from pykern.passes.kernel.simplify import Simplify
 from pykern.passes.kernel.speculate_loads import SpeculateLoads
 from pykern.passes.kernel.split_edges import SplitEdges
+from pykern.passes.kernel.substitute_known import SubstituteKnown
 from pykern.passes.kernel.tighten_bounds import TightenBounds
 from pykern.passes.kernel.unroll_index_loops import UnrollIndexLoops
 from pykern.passes.kernel.unroll_short_rows import UnrollShortRows
 from pykern.passes.old_names import current
 from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
 from pykern.passes.raise_to_linalg.unmask_sums import UnmaskSums
+from pykern.passes.vectorize.items.transpose_items import TransposeItems
 from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 from pykern.passes.vectorize.masked_rows import MaskShortRows
 from pykern.passes.vectorize.ordered.vectorize_rows import VectorizeRows
@@ -105,6 +108,8 @@ OWN: tuple[type[Pass], ...] = (
     RebaseLoops,
     ReuseLoads,
     JoinStores,
+    TransposeItems,
+    LoopsAroundItems,
     KeepRoundings,
     RoundOnce,
     ScratchRows,
@@ -112,6 +117,7 @@ OWN: tuple[type[Pass], ...] = (
     DelineariseLaunch,
     ShiftDivisions,
     SplitEdges,
+    SubstituteKnown,
     SpeculateLoads,
     ChooseLoads,
     Simplify,

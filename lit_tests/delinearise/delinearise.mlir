@@ -101,3 +101,36 @@ func.func @stays(%o: memref<?xindex>, %h: index, %w: index, %lo: index, %hi: ind
   } {kern.items}
   return
 }
+
+// -----
+
+// An index that wraps around with an offset from a table: rounds, and what the index is.
+
+// CHECK-LABEL: func.func @offset
+// CHECK: %[[E:.*]] = memref.load %arg2
+// CHECK: arith.remsi
+// CHECK: scf.for %[[ROUND:.*]] =
+// CHECK: scf.for %[[T:.*]] =
+// CHECK-NOT: arith.remsi
+// CHECK: %[[V:.*]] = memref.load %arg1[%[[T]]]
+// CHECK: memref.store %[[V]], %arg0[%{{.*}}]
+func.func @offset(%o: memref<?xf32>, %f: memref<?xf32>, %e: memref<?xindex>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 100 : index
+  scf.for %j = %lo to %hi step %c1 {
+    %s = memref.load %e[%c0] : memref<?xindex>
+    %t = arith.addi %j, %s : index
+    %r = arith.remsi %t, %n : index
+    %other = arith.cmpi ne, %r, %c0 : index
+    %signs = arith.xori %r, %n : index
+    %mixed = arith.cmpi slt, %signs, %c0 : index
+    %moved = arith.addi %r, %n : index
+    %is = arith.andi %other, %mixed : i1
+    %at = arith.select %is, %moved, %r : index
+    %v = memref.load %f[%at] : memref<?xf32>
+    memref.store %v, %o[%j] : memref<?xf32>
+  } {kern.items}
+  return
+}

@@ -203,3 +203,53 @@ func.func @lanes(%out: memref<?xf32>, %x: memref<?x?xf32>, %lo: index, %hi: inde
   } {kern.items}
   return
 }
+
+// -----
+
+// A `while` loop that begins with a known number and ends at one: all iterations there may be, of which those behind the
+// end change nothing.
+
+// CHECK-LABEL: func.func @inserted
+// CHECK-NOT: scf.while
+// CHECK-NOT: memref.alloca
+// CHECK: %[[A:.*]] = memref.load %arg0[%{{.*}}, %c0]
+// CHECK: %[[B:.*]] = memref.load %arg0[%{{.*}}, %c1]
+// CHECK: %[[C:.*]] = arith.cmpf ogt, %[[A]], %[[B]]
+// CHECK: arith.select %[[C]]
+// CHECK-NOT: scf.while
+func.func @inserted(%x: memref<?x2xf32>, %o: memref<?x2xf32>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %false = arith.constant false
+  %w = memref.alloca() : memref<2xf32>
+  scf.for %i = %lo to %hi step %c1 {
+    %a = memref.load %x[%i, %c0] : memref<?x2xf32>
+    memref.store %a, %w[%c0] : memref<2xf32>
+    %b = memref.load %x[%i, %c1] : memref<?x2xf32>
+    %place = scf.while (%p = %c1) : (index) -> index {
+      %more = arith.cmpi sgt, %p, %c0 : index
+      %runs = scf.if %more -> (i1) {
+        %q = arith.subi %p, %c1 : index
+        %v = memref.load %w[%q] : memref<2xf32>
+        %greater = arith.cmpf ogt, %v, %b : f32
+        scf.yield %greater : i1
+      } else {
+        scf.yield %false : i1
+      }
+      scf.condition(%runs) %p : index
+    } do {
+    ^bb0(%p: index):
+      %q = arith.subi %p, %c1 : index
+      %v = memref.load %w[%q] : memref<2xf32>
+      memref.store %v, %w[%p] : memref<2xf32>
+      scf.yield %q : index
+    }
+    memref.store %b, %w[%place] : memref<2xf32>
+    %first = memref.load %w[%c0] : memref<2xf32>
+    memref.store %first, %o[%i, %c0] : memref<?x2xf32>
+    %second = memref.load %w[%c1] : memref<2xf32>
+    memref.store %second, %o[%i, %c1] : memref<?x2xf32>
+  } {kern.items}
+  return
+}

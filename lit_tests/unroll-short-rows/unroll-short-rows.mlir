@@ -183,3 +183,35 @@ func.func @fours(%o: memref<?x?xf32>, %columns: index, %x: memref<?x?xf32>, %m: 
   }
   return
 }
+
+// -----
+
+// Work-items over the cells of small matrices whose lengths are known: a work-item has a matrix.
+
+// CHECK-LABEL: func.func @matrices
+// CHECK: scf.for %[[N:.*]] = %arg2 to %arg3
+// CHECK:   scf.for %[[I:.*]] = %c0 to %c4
+// CHECK-NOT: scf.for
+// CHECK:     memref.load %arg0[%[[N]], %[[I]], %c0]
+// CHECK:     memref.store %{{.*}}, %arg1[%[[N]], %[[I]], %c2]
+// CHECK-NOT: kern.items
+// CHECK:   }
+// CHECK: } {kern.items}
+func.func @matrices(%x: memref<?x4x3xf32>, %o: memref<?x4x3xf32>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 3 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  scf.for %n = %lo to %hi step %c1 {
+    scf.for %i = %c0 to %c4 step %c1 {
+      scf.for %j = %c0 to %c3 step %c1 {
+        %a = memref.load %x[%n, %i, %c0] : memref<?x4x3xf32>
+        %b = memref.load %x[%n, %i, %j] : memref<?x4x3xf32>
+        %c = arith.addf %a, %b : f32
+        memref.store %c, %o[%n, %i, %j] : memref<?x4x3xf32>
+      } {kern.items}
+    }
+  }
+  return
+}

@@ -43,6 +43,7 @@ from pykern.lowering.llvm.python_objects import (
     table,
     type_of,
 )
+from pykern.lowering.llvm.small_numbers import Numbers, look_at_small
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import F32, F64, I1, I32, I64, NULL, PTR, VOID, Operand, Type, Value
@@ -112,6 +113,8 @@ class Entry(Body):
         """Whether the arrays lie as tiles want them: those that are no rows are columns, as `x.T` is, and only read."""
         self.spans: list[Span] = []
         self.slots = self.stack(f"[{self.slot_count()} x i64], align 16")
+        self.known = dict(source.known)
+        self.numbers = Numbers()
         self.filled = 0
         """How many slots have their value."""
         self.this, self.values, self.flags, self.names = self.arguments
@@ -126,7 +129,10 @@ class Entry(Body):
         self.need(condition, self.miss)
 
     def fill(self, what: Operand) -> None:
-        """The next slot."""
+        """The next slot. What the code knows of it has to be so."""
+        if self.filled in self.known:
+            assert isinstance(what, Value)
+            self.check(self.is_(what, "==", self.known[self.filled]))
         self.store(what, self.slots, 8 * self.filled)
         self.filled += 1
 
@@ -139,6 +145,8 @@ class Entry(Body):
             self.argument(n, parameter, check_all)
         self._ndrange()
         check_overlap(self, self.spans, not self.source.noalias, self.miss)
+        if not self.source.known and not self.source.derivatives:
+            look_at_small(self, self.numbers, self.miss)
         self._run()
         self.go_on()
 
@@ -179,6 +187,8 @@ class Entry(Body):
         strides = self._strides(value, spec) if spec.strided else []
         if strides and use.writes:
             check_itself(self, spec, lengths, strides, self.miss)
+        self.numbers.boxes.append(lengths)
+        self.numbers.small += [*lengths, *strides]
         self.spans.append(span_of(self, data, spec, lengths, strides, use.writes))
 
     def _lengths(self, value: Value, spec: ArraySpec) -> list[Value]:
@@ -212,7 +222,9 @@ class Entry(Body):
     def _scalar(self, value: Value, spec: ScalarSpec, converts: bool) -> None:
         dtype = BY_NAME[spec.dtype]
         if spec.dtype == "int" or (converts and spec.dtype == "i64"):
-            self.fill(self.integer(value))
+            number = self.integer(value)
+            self.numbers.small.append(number)
+            self.fill(number)
         elif spec.dtype == "float" or (converts and spec.dtype in ("f64", "f32")):
             need_type(self, value, self.outside("PyFloat_Type"), self.miss)
             number = self.load(F64, value, PAYLOAD)
@@ -224,7 +236,10 @@ class Entry(Body):
             need_type(self, value, table(self, f"scalar.{spec.dtype}"), self.miss)
             number = self.load(Type(f"i{dtype.bits}", dtype.bits), value, PAYLOAD)
             extend = "sext" if dtype.kind == "i" else "zext"
-            self.fill(number if dtype.bits == 64 else self.cast(extend, number, I64))
+            wide = number if dtype.bits == 64 else self.cast(extend, number, I64)
+            if not dtype.is_float:
+                self.numbers.small.append(wide)
+            self.fill(wide)
 
     def _wide(self, number: Value) -> Value:
         """The bits of an f32 in the low half of a slot."""
@@ -243,6 +258,10 @@ class Entry(Body):
             with self.if_then(self.is_(self.names, "!=", NULL)):
                 self._counts()
             extents = [I64(n) for n in known]
+        if self.source.launch.plain and self.source.launch.rank > 1:
+            counts = [number for number in extents if isinstance(number, Value)]
+            self.numbers.small += counts
+            self.numbers.boxes.append(counts)
         for number in extents:
             self.fill(number)
         self.fill(0)

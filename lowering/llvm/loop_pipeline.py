@@ -29,6 +29,7 @@ from pykern.passes.kernel.hoist_atomics import HoistAtomics
 from pykern.passes.kernel.interchange_strides import InterchangeStrides
 from pykern.passes.kernel.items_from_loops import ItemsFromLoops
 from pykern.passes.kernel.join_stores import JoinStores
+from pykern.passes.kernel.loops_around_items import LoopsAroundItems
 from pykern.passes.kernel.narrow_indices import NarrowIndices
 from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
 from pykern.passes.kernel.promote_cells import PromoteCells
@@ -40,6 +41,7 @@ from pykern.passes.kernel.split_edges import SplitEdges
 from pykern.passes.kernel.tighten_bounds import TightenBounds
 from pykern.passes.kernel.unroll_index_loops import UnrollIndexLoops
 from pykern.passes.kernel.unroll_short_rows import UnrollShortRows
+from pykern.passes.vectorize.items.transpose_items import TransposeItems
 from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 from pykern.passes.vectorize.masked_rows import MaskShortRows
 from pykern.passes.vectorize.ordered.vectorize_rows import VectorizeRows
@@ -93,6 +95,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             LowerReports(),
             Upstream("canonicalize,loop-invariant-code-motion,cse"),
             InterchangeStrides(),  # of groups; before divisions in their loops are looked for
+            LoopsAroundItems(),  # the same
             Delinearise(),  # before divisions look different
             Upstream("canonicalize,cse"),
             TightenBounds(),  # guards of all there is become loop bounds: they have no rims
@@ -112,6 +115,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             ChooseLoads(),  # of indices that are choices now; before lanes, which would gather
             CarrySelectedLoads(),  # of branches that are choices now
             PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
+            *([TransposeItems()] if kernel else []),  # before lanes, which would gather
             *(
                 [VectorizeRows()] if kernel else []
             ),  # of what lanes would not gain from; programs reorder sums

@@ -10,12 +10,14 @@ from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
 from pykern.passes.framework import Pipeline
 from pykern.passes.kernel.expand_ndrange import ExpandNdrange
+from pykern.passes.kernel.substitute_known import SubstituteKnown
 
 
 def cpu_pipeline(machine: str = "", short_floats: bool = True) -> Pipeline:
     """From work-items to loops, and down to the llvm dialect. The arguments are those of `loop_pipeline`."""
     loops = Pipeline(
         (
+            SubstituteKnown(),  # everything below sees constants
             LowerTapes(groups=True),  # there a tape is private memory of the work-item
             *([ExpandFp8()] if short_floats else []),  # everything below sees bytes
             ExpandNdrange(),  # everything below sees ordinary loops

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.data.artifact import PRODUCT, SCRATCH, ArgumentUse, Stage
+from pykern.data.abi import array_slots
+from pykern.data.artifact import PRODUCT, SCRATCH, SHORT_NUMBERS, ArgumentUse, Stage
 from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.data.locations import SourceSpan
-from pykern.data.source import KernelSource
+from pykern.data.source import ArraySpec, KernelSource, leaves
 from pykern.data.target import CPU
 from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
@@ -43,6 +44,7 @@ from pykern.lowering.llvm.stack import LimitStack
 from pykern.lowering.llvm.tapes import GROW, LowerTapes
 from pykern.lowering.record import Record
 from pykern.passes import kernels
+from pykern.passes.analysis.short_numbers import ShortNumbers, short_numbers
 from pykern.passes.framework import carefully, is_careful
 from pykern.passes.registry import register
 from pykern.passes.remarks import remark
@@ -104,6 +106,7 @@ def _lowered(
     bounds: LaunchBounds,
 ) -> CpuCode:
     product = _is_product(module, source)
+    short = _short_numbers(module, source)
     host, machine = host_of(source.target)
     known = cpu_pipeline(machine, has_short_floats(module)).run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))
@@ -146,6 +149,8 @@ def _lowered(
     found = resources(code)
     if product:
         found[PRODUCT] = True
+    if short:
+        found[SHORT_NUMBERS] = short
     if ALLOCATE in text:
         found[SCRATCH] = True
     return CpuCode(binary, bool(entry), workgroup, found)
@@ -178,11 +183,38 @@ def _is_product(module: ir.Module, source: KernelSource) -> bool:
     options = source.options
     checked = options.debug or options.nan or options.limited
     special = checked or source.derivatives or launch.workgroup or launch.shared
-    if special or not launch.plain or source.target != CPU or not source.noalias:
+    if (
+        special
+        or not launch.plain
+        or source.target != CPU
+        or not source.noalias
+        or _has_small_matrices(source)
+    ):
         return False
     from pykern.passes.tensor.raise_launches import is_product  # here: most kernels have no such loop
 
     return is_product(module)
+
+
+def _has_small_matrices(source: KernelSource) -> bool:
+    """Whether an array surely has many matrices of a few rows and columns: these fill no tiles."""
+    known, first = dict(source.known), 0
+    for spec in [leaf for parameter in source.parameters for leaf in leaves(parameter.spec)]:
+        if not isinstance(spec, ArraySpec):
+            first += 1
+            continue
+        if spec.rank > 2 and {first + spec.rank - 1, first + spec.rank} <= known.keys():
+            return True
+        first += array_slots(spec.rank, spec.strided)
+    return False
+
+
+def _short_numbers(module: ir.Module, source: KernelSource) -> ShortNumbers:
+    """The numbers of a launch for which there may be other code."""
+    special = source.options.debug or source.derivatives or source.launch.shared or source.called_from_c
+    if special or source.known or is_careful():
+        return ()
+    return short_numbers(next(kernels.kernels(module)))
 
 
 def _is_huge(module: ir.Module) -> bool:

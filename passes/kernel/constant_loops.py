@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 
 from mlir import ir
 
+from pykern.passes.analysis.cost_model.lengths import LONGEST_INDEX_LOOP
+from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.values import is_argument, made_by
 from pykern.passes.kernels import MEMORY_OPERAND, find
 
@@ -47,6 +49,8 @@ _DIVISIONS: dict[str, Callable[[int, int], int]] = {
 """By positive numbers."""
 _DECIDED_BY = {"arith.andi": 0, "arith.ori": 1}
 """Bits that decide, whatever the other one is."""
+_NOTHING = ("scf.if", "scf.yield", "scf.condition")
+"""Ops that do nothing but for what is in them."""
 _FIT = 1 << 30
 """Numbers beyond are not followed: there types of 32 bits wrap."""
 
@@ -175,6 +179,27 @@ class Plan:
         found = range(lower, upper, step)
         return None if self.longest is not None and len(found) > self.longest else found
 
+    def while_iterations(self, op: ir.Operation, known: Known) -> int:
+        """How often a `while` loop runs at most, that counts from a known number to one that ends it, and that only
+        computes and accesses the arrays; 0 for others."""
+        if op.name != "scf.while" or not self.arrays or not all(map(self._may_be_left_out, _all_inside(op))):
+            return 0
+        before, after = (region.blocks[0] for region in op.regions)
+        known = dict(known)
+        given = [number(value, known) for value in op.operands]
+        for count in range(LONGEST_INDEX_LOOP + 1):
+            note(known, before.arguments, given)
+            runs, *passed = numbers_of(before, known)
+            if runs == 0:
+                return count
+            note(known, after.arguments, passed)
+            given = numbers_of(after, known)
+        return 0
+
+    def _may_be_left_out(self, op: ir.Operation) -> bool:
+        """Whether an op may also run where its work-item would not have come to it."""
+        return op.name in _NOTHING or is_speculatable(op) or self.accesses(op)
+
     def changed(self, op: ir.Operation, known: Known) -> list[Cell]:
         """The cells that stores inside of the op mean."""
         self._changed, self.count = set(), 0
@@ -211,8 +236,23 @@ class Plan:
         elif which is not None:
             for block in op.regions[0 if which else 1].blocks:
                 note(known, op.results, self._block(block, known))
+        elif iterations_of_while := self.while_iterations(op, known):
+            self._while(op, iterations_of_while, known)
         else:
             self._inside(op, known)
+
+    def _while(self, op: ir.Operation, iterations: int, known: Known) -> None:
+        self.unrolls = True
+        before, after = (region.blocks[0] for region in op.regions)
+        given = [number(value, known) for value in op.operands]
+        for at in range(iterations + 1):
+            note(known, before.arguments, given)
+            _, *passed = self._block(before, known)
+            self.count += len(op.results)
+            if at < iterations:
+                note(known, after.arguments, passed)
+                given = self._block(after, known)
+        note(known, op.results, [None] * len(op.results))
 
     def _access(self, op: ir.Operation, known: Known) -> None:
         cells = self.cells(op, known)
@@ -278,6 +318,21 @@ def _behind(value: ir.Value) -> list[ir.Value]:
         place = list(op.results).index(value)
         return [op.operands[0], *(ends(region.blocks[0])[place] for region in op.regions)]
     return list(op.operands) if op.name.startswith("arith.") else []
+
+
+def numbers_of(block: ir.Block, known: Known) -> list[int | None]:
+    """What the terminator of a block is given, as far as it is known, for what is known where it begins."""
+    for op in [op.operation for op in block.operations][:-1]:
+        which = number(op.operands[0], known) if op.name == "scf.if" else None
+        if which is not None and len(op.regions[0 if which else 1].blocks):
+            note(known, op.results, numbers_of(op.regions[0 if which else 1].blocks[0], known))
+        elif not evaluate(op, known):
+            note(known, op.results, [None] * len(op.results))
+    return [number(value, known) for value in ends(block)]
+
+
+def _all_inside(op: ir.Operation) -> list[ir.Operation]:
+    return find(op, lambda _: True)
 
 
 def ends(block: ir.Block) -> list[ir.Value]:

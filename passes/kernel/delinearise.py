@@ -17,12 +17,13 @@ from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import SHORT_ROW_OPS
 from pykern.passes.analysis.cost_model.lengths import FEWEST_FLAT_COLUMNS, SHORT_ROW
 from pykern.passes.framework import Pass
+from pykern.passes.ir.both_ends import run_at_both_ends
 from pykern.passes.ir.effects import erase_dead
 from pykern.passes.ir.floor_division import FloorDivision, floor_divisions
 from pykern.passes.ir.index_arithmetic import hoist
 from pykern.passes.ir.loops import leave_alone
 from pykern.passes.ir.values import has_uses, is_inside, made_by, parent_of
-from pykern.passes.kernel.both_ends import run_at_both_ends
+from pykern.passes.kernel.wrapped_offsets import run_in_rounds, wrapped_offsets
 from pykern.passes.kernels import find, index_arithmetic, index_constant, is_constant
 from pykern.passes.remarks import remark
 
@@ -36,6 +37,8 @@ class Delinearise(Pass):
     Out: where `d` is at least `columns`, known or tested before the loop: a loop over rows `i` and in it the loop over
          columns `j`, marked `kern.items`, for `k = i * d + j`. The first and the last row may be parts of rows: nothing
          has to divide anything. The loop as it was for other `d`. Divisions of `i` stand in front of the inner loop.
+         Where `(k + c) % d` is computed with a `c` that is no known number: a loop over rounds and one over the
+         remainder, in the same way.
     """
 
     name: ClassVar[str] = "kern-delinearise"
@@ -54,8 +57,10 @@ class Delinearise(Pass):
         flat = loop.regions[0].blocks[0].arguments[0]
         divisions = [f for f in floor_divisions(loop) if f.dividend == flat]
         divisors = list(dict.fromkeys(f.divisor for f in divisions if hoist(f.divisor, loop)))
-        if loop.results or not divisors:
+        if loop.results:
             return False
+        if not divisors:
+            return self._offsets(kernel, loop)
         divisor = _largest(divisors)
         if divisor is None:
             remark(
@@ -70,12 +75,32 @@ class Delinearise(Pass):
             tests = [] if number is not None else [_at_least(divisor, self.columns)]
             if not _begins_at_zero(kernel, loop):
                 tests.append(_at_least(loop.operands[0], 0))
-            if tests:
-                inner = _beside(loop, tests, divisor)
-            else:
-                inner = _rows(loop, loop, divisor)
+            inner = _beside(loop, tests) if tests else loop
+            with ir.InsertionPoint(inner):
+                _rows(loop, inner, divisor)
         # a volume has rows of rows
         self._loop(kernel, inner)
+        return True
+
+    def _offsets(self, kernel: ir.Operation, loop: ir.Operation) -> bool:
+        """Let indices that wrap around with an offset be variables of loops."""
+        wrapped = wrapped_offsets(loop)
+        if not wrapped:
+            return False
+        period = wrapped[0].period
+        number = is_constant(period)
+        if number is not None and number < self.columns:
+            return False
+        remark(wrapped[0].op, "an index that wraps around: a loop over rounds, without divisions")
+        with ir.InsertionPoint(loop), loop.location:
+            tests = [] if number is not None else [_at_least(period, self.columns)]
+            if not _begins_at_zero(kernel, loop):
+                tests.append(_at_least(loop.operands[0], 0))
+            tests += wrapped[0].tests(loop)
+            if tests:
+                loop = _beside(loop, tests)
+        run_in_rounds(loop, wrapped_offsets(loop))
+        self._loop(kernel, loop)
         return True
 
     def _short_rows(self, kernel: ir.Operation, loop: ir.Operation, divisor: ir.Value) -> bool:
@@ -139,14 +164,14 @@ def _at_least(value: ir.Value, least: int) -> ir.Value:
     return arith.CmpIOp(arith.CmpIPredicate.sge, value, index_constant(least)).result
 
 
-def _beside(loop: ir.Operation, tests: list[ir.Value], divisor: ir.Value) -> ir.Operation:
-    """The rows where all tests hold, and the loop as it was elsewhere."""
+def _beside(loop: ir.Operation, tests: list[ir.Value]) -> ir.Operation:
+    """A copy of the loop for where all tests hold, and the loop as it was elsewhere."""
     holds = tests[0]
     for test in tests[1:]:
         holds = arith.AndIOp(holds, test).result
     branch = scf.IfOp(holds, has_else=True)
     with ir.InsertionPoint(branch.then_block):
-        inner = _rows(loop, loop.clone().operation, divisor)
+        inner = loop.clone().operation
         scf.YieldOp([])
     with ir.InsertionPoint(branch.else_block):
         end = scf.YieldOp([]).operation

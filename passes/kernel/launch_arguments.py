@@ -14,6 +14,7 @@ from mlir.dialects import arith
 
 from pykern.dialect import attributes as kern
 from pykern.passes import kernels
+from pykern.passes.analysis.launch_slots import first_slots, known_numbers
 from pykern.passes.kernels import update_type
 
 
@@ -44,6 +45,7 @@ def add_launch_arguments(kernel: ir.Operation) -> LaunchArguments:
     block = kernels.body(kernel)
     rank = kernels.rank(kernel)
     plain = kern.PLAIN in kernel.attributes
+    first = first_slots(kernel)[-1]
     counts, starts, steps = [], [], []
     for _ in range(rank):
         counts.append(_argument(block, kernel))
@@ -56,6 +58,12 @@ def add_launch_arguments(kernel: ir.Operation) -> LaunchArguments:
     if known is not None:
         with ir.InsertionPoint.at_block_begin(block), kernel.location:
             counts = [kernels.index_constant(n) for n in known]
+    elif plain and (numbers := known_numbers(kernel)):
+        with ir.InsertionPoint.at_block_begin(block), kernel.location:
+            counts = [
+                kernels.index_constant(numbers[first + dim]) if first + dim in numbers else count
+                for dim, count in enumerate(counts)
+            ]
     return LaunchArguments(counts, starts, steps, lo, hi, report, kern.UNIT in kernel.attributes)
 
 

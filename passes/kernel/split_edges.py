@@ -16,12 +16,12 @@ from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import VERSIONED_OPS
 from pykern.passes.framework import Pass
+from pykern.passes.ir.both_ends import run_at_both_ends
 from pykern.passes.ir.clone import clone
 from pykern.passes.ir.effects import erase_dead
 from pykern.passes.ir.index_arithmetic import materialise
 from pykern.passes.ir.loops import leave_alone
 from pykern.passes.ir.values import is_nested_in, made_by
-from pykern.passes.kernel.both_ends import run_at_both_ends
 from pykern.passes.kernel.edges import HalfLine, edges_of
 from pykern.passes.kernels import find, index_constant
 from pykern.passes.remarks import remark

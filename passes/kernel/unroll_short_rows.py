@@ -113,8 +113,8 @@ class UnrollShortRows(Pass):
         self, items: ir.Operation, loops: list[ir.Operation], count: int, most: int | None = None
     ) -> bool:
         """Whether the work-item has few ops when loops are written out."""
-        inside = sum(len(find(loop, lambda _: True)) for loop in loops)
-        return len(find(items, lambda _: True)) + (count - 1) * inside <= (most or self.ops)
+        inside = sum(sum(map(_counts, _repeated(loop))) for loop in loops)
+        return sum(map(_counts, find(items, lambda _: True))) + (count - 1) * inside <= (most or self.ops)
 
     # -- the last dimension of the index space --------------------------------------------------------
 
@@ -147,10 +147,46 @@ class UnrollShortRows(Pass):
             other = _version(rows, lengths, [items, *loops], count)
             others = find(other, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes)
         remark(items, f"in launches over rows of {count}, a work-item has a whole row")
-        rows.attributes[kern.ITEMS] = items.attributes[kern.ITEMS]
-        del items.attributes[kern.ITEMS]
+        _move_mark(items, rows)
         _write_out(items, 0, count)
-        return [rows, *others]
+        return [self._around_short(rows), *others]
+
+    def _around_short(self, rows: ir.Operation) -> ir.Operation:
+        """The loop over work-items around loops over a few, which are the work-item's own now: rows of a matrix."""
+        while 0 < self._iterations(rows) <= self.most:
+            around = None if rows.parent is None else rows.parent.operation
+            if around is None or around.name != "scf.for" or around.results:
+                break
+            if any(len(op.operation.regions) for op in around.regions[0].blocks[0].operations if op != rows):
+                break
+            _move_mark(rows, around)
+            rows = around
+        return rows
+
+
+def _counts(op: ir.Operation) -> bool:
+    """Whether an op stays one when loops are written out: indices become constants."""
+    return not len(op.results) or not all(isinstance(result.type, ir.IndexType) for result in op.results)
+
+
+def _repeated(loop: ir.Operation) -> list[ir.Operation]:
+    """The ops within a loop that are others in each iteration: those that store or depend on what the loop changes."""
+    changed: set[ir.Value] = set()
+    for inner in [*find(loop, lambda op: bool(len(op.regions))), loop]:
+        for region in inner.regions:
+            for block in region.blocks:
+                changed.update(block.arguments)
+    found = []
+    for op in find(loop, lambda _: True):
+        if len(op.regions) or not len(op.results) or any(operand in changed for operand in op.operands):
+            changed.update(op.results)
+            found.append(op)
+    return found
+
+
+def _move_mark(inner: ir.Operation, outer: ir.Operation) -> None:
+    outer.attributes[kern.ITEMS] = inner.attributes[kern.ITEMS]
+    del inner.attributes[kern.ITEMS]
 
 
 def _version(

@@ -11,9 +11,10 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.passes.ir.clone import remake
-from pykern.passes.ir.constants import constant
+from pykern.passes.ir.constants import constant, true
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernel.constant_loops import Cell, Known, Plan, ends, evaluate, note, number
-from pykern.passes.kernels import MEMORY_OPERAND, find, terminator
+from pykern.passes.kernels import MEMORY_OPERAND, find, is_constant, terminator
 
 Cells = dict[Cell, ir.Value]
 
@@ -74,6 +75,8 @@ class Unrolling:
             self._unrolled(op, iterations)
         elif op.name == "scf.if" and (which := number(op.operands[0], self.known)) is not None:
             self._side(op, which)
+        elif count := self.plan.while_iterations(op, self.known):
+            self._short_while(op, count)
         elif op.name in _STRUCTURED:
             _STRUCTURED[op.name](self, op)
         else:
@@ -97,8 +100,22 @@ class Unrolling:
             return [None]
         array, *indices = list(op.operands)[MEMORY_OPERAND[op.name] :]
         at = self._flat(array, indices)
-        equal = arith.CmpIPredicate.eq
-        return [arith.CmpIOp(equal, at, self._constant(at.type, place)).result for _, place in cells]
+        return [self._equals(at, place) for _, place in cells]
+
+    def _equals(self, value: ir.Value, place: int) -> ir.Value:
+        """Whether an index is a number. Of a choice among numbers the conditions say it, which is quicker."""
+        known = is_constant(value)
+        if known is not None:
+            return self._constant(ir.IntegerType.get_signless(1), int(known == place))
+        choice = made_by(value, "arith.select")
+        if choice is None or not isinstance(value.type, ir.IndexType):
+            equal = arith.CmpIPredicate.eq
+            return arith.CmpIOp(equal, value, self._constant(value.type, place)).result
+        condition, *sides = choice.operands
+        yes, no = (self._equals(side, place) for side in sides)
+        if yes == no:
+            return yes
+        return _either(condition, yes, no)
 
     def _flat(self, array: ir.Value, indices: Sequence[ir.Value]) -> ir.Value:
         """The place in the array of an access."""
@@ -133,6 +150,31 @@ class Unrolling:
         for block in op.regions[0 if which else 1].blocks:
             values = self._block(block)
             self._results(op, values, self._numbers(ends(block)))
+
+    def _short_while(self, op: ir.Operation, count: int) -> None:
+        """All iterations that there may be. From that on in which the condition is false nothing is changed."""
+        before, after = (region.blocks[0] for region in op.regions)
+        values, numbers = [self._value(v) for v in op.operands], self._numbers(op.operands)
+        runs: ir.Value | None = None
+        results: list[ir.Value] = []
+        for at in range(count + 1):
+            note(self.known, before.arguments, numbers)
+            self.values.update(zip(before.arguments, values, strict=True))
+            condition, *passed = self._block(before)
+            numbers = self._numbers(ends(before)[1:])
+            results = [_choice(runs, new, old) for new, old in zip(passed, results or passed, strict=True)]
+            if at == count:
+                break
+            runs = condition if runs is None else arith.AndIOp(runs, condition).result
+            note(self.known, after.arguments, numbers)
+            self.values.update(zip(after.arguments, passed, strict=True))
+            outside = dict(self.cells)
+            values = self._block(after)
+            numbers = self._numbers(ends(after))
+            for cell, content in self.cells.items():
+                if cell in outside and outside[cell] != content:
+                    self.cells[cell] = _choice(runs, content, outside[cell])
+        self._results(op, results, [None] * len(results))
 
     def _numbers(self, values: Sequence[ir.Value]) -> list[int | None]:
         return [number(value, self.known) for value in values]
@@ -207,6 +249,16 @@ class Unrolling:
 
 def _choice(condition: ir.Value | None, yes: ir.Value, no: ir.Value) -> ir.Value:
     return yes if condition is None else arith.SelectOp(condition, yes, no).result
+
+
+def _either(condition: ir.Value, yes: ir.Value, no: ir.Value) -> ir.Value:
+    """Of three truth values: the second where the first holds, else the third."""
+    for one, other, is_yes in ((yes, no, True), (no, yes, False)):
+        known = number(one, {})
+        if known is not None:
+            test = condition if bool(known) is is_yes else arith.XOrIOp(condition, true()).result
+            return (arith.OrIOp if known else arith.AndIOp)(test, other).result
+    return arith.SelectOp(condition, yes, no).result
 
 
 _STRUCTURED = {"scf.if": Unrolling._if, "scf.for": Unrolling._for, "scf.while": Unrolling._while}

@@ -21,6 +21,9 @@ FROM_END = "from end"
 """The resource of the reference device's: accesses that count from the end, `pykern.frontend.from_end`."""
 PRODUCT = "product"
 """The resource of a kernel that computes products of matrices: large launches may run in tiles."""
+SHORT_NUMBERS = "short numbers"
+"""The resource of a kernel for the CPU: the numbers of a launch for which it may get code of its own,
+`pykern.passes.analysis.short_numbers`."""
 LONG_NAME = 60
 """Characters of a stage's name that messages show."""
 ENDINGS = {

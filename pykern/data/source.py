@@ -383,6 +383,8 @@ class KernelSource:
     called_from_c: str = ""
     """``"function"`` or ``"loop"``: C calls the code (`pykern.lowering.llvm.c_functions`), and nothing is launched;
     ``"object"``: it is an object file (`pykern.lowering.llvm.object_functions`)."""
+    known: tuple[tuple[int, int], ...] = ()
+    """Slots of the launch and what they hold: the code is for launches with these numbers alone."""
 
     @property
     def exported_name(self) -> str:

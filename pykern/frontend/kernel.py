@@ -164,5 +164,7 @@ def _mark(made: func.FuncOp, source: KernelSource) -> None:
         attributes[kern.NDRANGE] = ir.DenseI64ArrayAttr.get(list(source.launch.ndrange))
     if source.launch.workgroup:
         attributes[kern.WORKGROUP] = ir.DenseI64ArrayAttr.get(list(source.launch.workgroup))
+    if source.known:
+        attributes[kern.KNOWN] = ir.DenseI64ArrayAttr.get([n for pair in source.known for n in pair])
     if source.noalias:
         attributes[kern.NOALIAS] = ir.UnitAttr.get()

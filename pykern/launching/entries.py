@@ -105,6 +105,7 @@ class Entries:
         function, guards = self.kernel.captured()  # a name may have changed since the launch
         self._guards = guards
         self._here = [v for v in self._here if v.source.function == function]
+        self._here.sort(key=lambda v: not v.source.known)  # the general code takes what is left
         self._there.sort(key=lambda item: -item[2])
         self._here.sort(key=lambda v: not v.source.noalias)
         if any(guard.computed for guard in guards):

@@ -26,6 +26,7 @@ from pykern.launching.checks import (
 )
 from pykern.launching.entries import LAUNCH_KEYWORDS, register_arrays
 from pykern.launching.interceptor import INTERCEPTOR
+from pykern.launching.known_numbers import KnownNumbers
 from pykern.launching.launch_cache import LaunchCache
 from pykern.launching.launch_kind import LaunchKind
 from pykern.launching.warned import warn
@@ -173,15 +174,15 @@ class Launcher:
         passed = [pass_value(name, v, self.kernel.annotations.get(name)) for name, v in values]
         register_arrays(values)
         kind = LaunchKind(passed, shape)
-        variant = self._variant(kind)
+        slots = [slot for p in passed for slot in p.slots]
+        slots += [] if shape.shared is None else [shape.shared]
+        variant = self._variant(kind, [*slots, *shape.slots])
         check_writable(variant, passed)
         warn(variant.artifact, shape)
         if variant.artifact.bounds.checks:
             refuse_outside(variant.artifact.bounds, given_numbers(passed, shape))
         if not shape.empty:
             note_writes(variant.artifact.uses, (array for _, array in arrays_of(passed)))
-        slots = [slot for p in passed for slot in p.slots]
-        slots += [] if shape.shared is None else [shape.shared]
 
         def run() -> None:
             def loops() -> None:
@@ -220,11 +221,18 @@ class Launcher:
         written = {n for n, use in enumerate(variant.artifact.uses) if use.writes}
         return self.cache.products.run(values, kind.shape.counts, written, loops)
 
-    def _variant(self, kind: LaunchKind) -> Variant:
+    def _variant(self, kind: LaunchKind, slots: list[int]) -> Variant:
+        """The code for a launch: that for the numbers that it has, where it is worth to know them."""
         source = self.source_of(kind)
         with self.kernel._lock:
             variant = self.cache.variant(source)
+            artifact = variant.artifact
+            numbers = self.cache.known_numbers.setdefault(source, KnownNumbers())
+            known = numbers.choose(artifact, slots, kind.scalar_slots, kind.elements)
             self._install(variant)
+            if known:
+                variant = self.cache.variant(replace(source, known=known))
+                self._install(variant)
         return variant
 
     def source_of(self, kind: LaunchKind) -> KernelSource:

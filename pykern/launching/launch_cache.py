@@ -13,6 +13,7 @@ from pykern.data.artifact import Artifact
 from pykern.data.source import KernelSource
 from pykern.data.target import CPU
 from pykern.launching.entries import Entries
+from pykern.launching.known_numbers import KnownNumbers
 from pykern.obtain.code import compiled
 from pykern.obtain.variant import Variant, obtain
 
@@ -38,6 +39,8 @@ class LaunchCache:
         """Launches of known kinds on devices: by types, lengths and layouts, before anything is described."""
         self.variants: dict[KernelSource, Variant] = {}
         """Loaded code for the CPU."""
+        self.known_numbers: dict[KernelSource, KnownNumbers] = {}
+        """Of the general code of each kind: for which numbers there is other code."""
         self.artifacts: dict[KernelSource, Artifact] = {}
         """Code for other targets, which their drivers load."""
         self.counts: dict[Any, int] = {}

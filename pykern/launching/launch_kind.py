@@ -6,12 +6,14 @@ the kind. Arguments that overlap change it: see `pykern.launching.launch`.
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pykern.data.abi import array_slots
 from pykern.data.index_space import LaunchShape, is_alone
 from pykern.data.records import record
-from pykern.data.source import KernelSource, LaunchSpec
+from pykern.data.source import ArraySpec, KernelSource, LaunchSpec, leaves
 from pykern.data.target import CPU, Target
 from pykern.launching.arguments import Passed
 from pykern.launching.checks import names_in, overlapping
@@ -49,6 +51,24 @@ class LaunchKind:
     def overlaps(self) -> list[tuple[int, int, bool]]:
         """Pairs of arrays that share memory, by number, and whether they are one and the same view."""
         return list(overlapping(self.passed))
+
+    @property
+    def scalar_slots(self) -> set[int]:
+        """The slots that hold scalars."""
+        found, first = set(), 0
+        for item in self.passed:
+            for spec in leaves(item.parameter.spec):
+                if isinstance(spec, ArraySpec):
+                    first += array_slots(spec.rank, spec.strided)
+                else:
+                    found.add(first)
+                    first += 1
+        return found
+
+    @property
+    def elements(self) -> int:
+        """Elements of the largest array, or work-items where there are more."""
+        return max([math.prod(self.shape.counts), *(a.size for p in self.passed for a in p.arrays)])
 
     @property
     def names(self) -> list[str]:

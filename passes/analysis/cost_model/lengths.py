@@ -54,6 +54,12 @@ LONGEST_INDEX_LOOP = 16
 VERSIONED_ROW = 3
 """Elements of a short row that gets a version of its own where its length is known at launch only: points in space and
 colours have so many."""
+LARGEST_IN_SUM = 1 << 28
+"""Numbers of 32 bits up to which sums of `TERMS_OF_OFFSET` and an index do not wrap."""
+TERMS_OF_OFFSET = 4
+"""Terms of the offset of an index that wraps around, at most."""
+SHORT_DIVISOR = 64
+"""The largest number by which indices are divided that a launch gets code of its own for: bins, tiles, channels."""
 SPLIT_AXIS = 4
 """Numbers of an axis up to which arrays of all pairs of points are computed number by number: coordinates, colours."""
 OUTER_GROWTH = 8

@@ -1,0 +1,73 @@
+"""Numbers of the launch that are known become constants: lengths and strides of arrays, scalars, counts.
+
+Comes in: a kernel at the work-item level with `kern.known`. Goes out: the same with constants in place of such scalars,
+and arrays whose types say their lengths and strides. Counts are taken up by `expand_ndrange`. Read next:
+`launch_arguments`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.passes import kernels
+from pykern.passes.analysis.launch_slots import first_slots, is_strided, known_numbers
+from pykern.passes.framework import Pass
+from pykern.passes.ir.constants import constant
+from pykern.passes.kernels import MEMORY_OPERAND, index_constant, is_constant, update_type
+
+
+@dataclass(frozen=True)
+class SubstituteKnown(Pass):
+    """Put what is known of a launch into the kernel.
+
+    In:  kernels with `kern.known`: pairs of the number of a slot and what it holds.
+    Out: integer arguments that are known have no uses, nor has `memref.dim` of such lengths; arrays that are only
+         loaded from, stored to and asked for their lengths have them in their types, and their strides. Arguments stay.
+    """
+
+    name: ClassVar[str] = "kern-substitute-known"
+
+    def run(self, module: ir.Module) -> bool:
+        changed = False
+        for kernel in kernels.kernels(module):
+            known = known_numbers(kernel)
+            if not known:
+                continue
+            for argument, first in zip(kernels.body(kernel).arguments, first_slots(kernel)[:-1], strict=True):
+                if isinstance(argument.type, ir.MemRefType):
+                    _array(argument, known, first + 1)
+                elif first in known:
+                    _scalar(kernel, argument, known[first])
+            results = ir.FunctionType(ir.TypeAttr(kernel.attributes["function_type"]).value).results
+            update_type(kernel, results)
+            changed = True
+        return changed
+
+
+def _scalar(kernel: ir.Operation, argument: ir.Value, value: int) -> None:
+    with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
+        known = constant(argument.type, value)
+    argument.replace_all_uses_with(known)
+
+
+def _array(argument: ir.Value, known: dict[int, int], first: int) -> None:
+    kind = ir.MemRefType(argument.type)
+    users = [use.owner.operation for use in argument.uses]
+    for op in users:
+        dim = is_constant(op.operands[1]) if op.name == "memref.dim" else None
+        if dim is not None and first + dim in known:
+            with ir.InsertionPoint(op), op.location:
+                op.results[0].replace_all_uses_with(index_constant(known[first + dim]))
+    if not all(op.name == "memref.dim" or op.name in MEMORY_OPERAND for op in users):
+        return
+    shape = [known.get(first + dim, length) for dim, length in enumerate(kind.shape)]
+    if not is_strided(kind):
+        argument.set_type(ir.MemRefType.get(shape, kind.element_type, memory_space=kind.memory_space))
+        return
+    strides, offset = kind.get_strides_and_offset()
+    strides = [known.get(first + kind.rank + dim, stride) for dim, stride in enumerate(strides)]
+    layout = ir.StridedLayoutAttr.get(offset, strides)
+    argument.set_type(ir.MemRefType.get(shape, kind.element_type, layout, kind.memory_space))
