@@ -120,19 +120,24 @@ def _check_arguments(module: ir.Module, source: ProgramSource) -> None:
 
 
 def _read_numbers(program: ir.Operation, given: Sequence[ArgSpec]) -> None:
-    """Take arrays without dimensions where these are given for numbers, and read them."""
+    """Take arrays without dimensions where these are given for numbers, and numbers for such arrays."""
     block = kernels.body(program)
-    changed = [
-        argument
-        for argument, spec in zip(block.arguments, given, strict=False)
-        if isinstance(spec, ArraySpec) and not spec.shape and not isinstance(argument.type, ir.ShapedType)
-    ]
-    for argument in changed:
-        argument.set_type(ir.RankedTensorType.get([], argument.type))
+    is_changed = False
+    for argument, spec in zip(block.arguments, given, strict=False):
+        is_array = isinstance(argument.type, ir.ShapedType)
         with ir.InsertionPoint.at_block_begin(block), program.location:
-            number = tensor.ExtractOp(argument, [])
-        argument.replace_all_uses_except(number.result, number.operation)
-    if changed:
+            if isinstance(spec, ArraySpec) and not spec.shape and not is_array:
+                argument.set_type(ir.RankedTensorType.get([], argument.type))
+                taken = tensor.ExtractOp(argument, [])
+            elif isinstance(spec, ScalarSpec) and is_array and not ir.ShapedType(argument.type).rank:
+                kind = argument.type
+                argument.set_type(ir.ShapedType(kind).element_type)
+                taken = tensor.FromElementsOp(kind, [argument])
+            else:
+                continue
+        argument.replace_all_uses_except(taken.result, taken.operation)
+        is_changed = True
+    if is_changed:
         results = ir.FunctionType(ir.TypeAttr(program.attributes["function_type"]).value).results
         kernels.update_type(program, results)
 

@@ -55,13 +55,11 @@ class CutRule:
         twice = {a for side in sides for letters in side for a in letters if letters.count(a) > 1}
 
         def named(letters: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(
-                f"{a}{letters[:d].count(a)}" if a in twice else a for d, a in enumerate(letters)
-            )
+            return tuple(f"{a}{letters[:d].count(a)}" if a in twice else a for d, a in enumerate(letters))
 
-        parted = [tuple(map(named, side)) for side in sides]
-        known = dict.fromkeys(a for side in parted for letters in side for a in letters)
-        return cls(*parted, tuple(a for a in known if a in whole or a[:-1] in twice))
+        given, made = (tuple(map(named, side)) for side in sides)
+        known = dict.fromkeys(a for side in (given, made) for letters in side for a in letters)
+        return cls(given, made, tuple(a for a in known if a in whole or a[:-1] in twice))
 
     def keeping(self, kept: Sequence[int]) -> CutRule:
         """The rule for some of the results."""
