@@ -167,7 +167,7 @@ def _keep_half(
         return
     first = len(primal.type.results)
     if derivative.kind == "pullback":
-        backward_half(module, primal, made)
+        backward_half(module, primal, made, derivative.borrowed)
         first = 0
     _keep_results(made, _numbered(forms.cotangents, first))
 

@@ -60,7 +60,7 @@ square = jax.device_put(jnp.arange(64.0).reshape(8, 8) / 64, NamedSharding(mesh,
 weighed, mixed = pkj.primitive(weights), pkj.primitive(turned)
 for function, expected, letters in (
     (weighed, lambda x, w: jax.nn.softmax(x) * w, "i j, j -> i j"),
-    (mixed, lambda x, w: x + x.T * w, "i0 i1, j -> i0 i1"),
+    (mixed, lambda x, w: x + x.T * w, "i0 i1, i0 -> i0 i1"),
 ):
     w = jnp.arange(8.0)
     found, _ = looked(function, square, w)  # sums over both axes share what they begin with
