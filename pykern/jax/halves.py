@@ -65,8 +65,8 @@ class Halves:
 def halves_of(primal: Callee, parameters: tuple[int, ...]) -> Halves | None:
     """The halves of the gradient by these parameters; None where there is nothing to keep beside the arguments, where
     what is kept takes no product, loop or launch to compute again, or where they have no code. Sweeps over arrays are
-    repeated sooner than their results are written and read, and XLA drops a forward run whose results nothing else needs.
-    A program without a gradient says so when it is asked for."""
+    repeated sooner than their results are written and read, and XLA drops a forward run whose results nothing else
+    needs. A program without a gradient says so when it is asked for."""
     before = primal.source
     asked = ProgramDerivative("residuals", parameters, primal.checkpoint, several=True, borrowed=True)
     source = replace(before, derivatives=(*before.derivatives, asked), added=(*before.added, 0), donated=())

@@ -41,7 +41,7 @@ def residuals(
 
 
 def is_dear(values: Iterable[ir.Value]) -> bool:
-    """Whether it takes products, loops or launches to compute some of the values again, more than sweeps over arrays."""
+    """Whether it takes products, loops or launches to compute some of the values again, and not sweeps alone."""
     waiting, seen = list(values), set()
     while waiting:
         op = defining(waiting.pop())
