@@ -30,5 +30,42 @@ func.func @updated(%x: memref<8xf32>, %y: memref<8xf32>) -> (memref<8xf32>, memr
   return %a, %b : memref<8xf32>, memref<8xf32>
 }
 
+// What an op's body loads itself may be any element: the argument is no place for its result.
+
+// CHECK-LABEL: func.func @gathered(%arg0: memref<8xf32>, %arg1: memref<8xf32>)
+// CHECK-SAME: kern.result_arguments = array<i64: -1>
+// CHECK: linalg.generic {{.*}} ins(%arg0 : memref<8xf32>) outs(%arg1 : memref<8xf32>)
+// CHECK-LABEL: func.func @elementwise(%arg0: memref<8xf32>)
+// CHECK-SAME: kern.result_arguments = array<i64: 0>
+// CHECK: linalg.generic {{.*}} ins(%arg0 : memref<8xf32>) outs(%arg0 : memref<8xf32>)
+#id = affine_map<(d0) -> (d0)>
+func.func @gathered(%x: memref<8xf32>) -> memref<8xf32>
+    attributes {kern.program, kern.result_arguments = array<i64: 0>} {
+  %seven = arith.constant 7 : index
+  %a = memref.alloc() : memref<8xf32>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<8xf32>) outs(%a : memref<8xf32>) {
+  ^bb0(%one: f32, %out: f32):
+    %i = linalg.index 0 : index
+    %j = arith.subi %seven, %i : index
+    %other = memref.load %x[%j] : memref<8xf32>
+    %sum = arith.addf %one, %other : f32
+    linalg.yield %sum : f32
+  }
+  return %a : memref<8xf32>
+}
+
+func.func @elementwise(%x: memref<8xf32>) -> memref<8xf32>
+    attributes {kern.program, kern.result_arguments = array<i64: 0>} {
+  %a = memref.alloc() : memref<8xf32>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<8xf32>) outs(%a : memref<8xf32>) {
+  ^bb0(%one: f32, %out: f32):
+    %sum = arith.addf %one, %one : f32
+    linalg.yield %sum : f32
+  }
+  return %a : memref<8xf32>
+}
+
 func.func private @make1(memref<8xf32>)
 func.func private @use2(memref<8xf32>, memref<8xf32>)

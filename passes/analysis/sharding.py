@@ -12,7 +12,15 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.passes.ir.structured import Structured, dimensions_in, loop_lengths, reduction_loops
+from pykern.passes.ir.structured import (
+    Structured,
+    dimensions_in,
+    is_fill,
+    is_scalar_arithmetic,
+    loop_lengths,
+    reduction_loops,
+)
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import body
 
 LETTERS = "ijklmnopqrstuvwxyzabcdefgh"
@@ -105,6 +113,14 @@ def _alike(found: _Dimensions, a: ir.Value, b: ir.Value) -> None:
         found.tie((a, d), (b, d))
 
 
+def _is_constant(value: ir.Value) -> bool:
+    """Whether all elements are the same, whatever is computed: ops that share such an array need not be cut alike."""
+    if made_by(value, "tensor.empty", "linalg.fill") is not None:
+        return True
+    op = made_by(value, "linalg.generic")
+    return op is not None and is_fill(op) and is_scalar_arithmetic(Structured(op).ops)
+
+
 def _keep(found: _Dimensions, value: ir.Value) -> None:
     for d in range(_rank(value)):
         found.keep((value, d))
@@ -112,8 +128,10 @@ def _keep(found: _Dimensions, value: ir.Value) -> None:
 
 def _structured(found: _Dimensions, op: ir.Operation) -> None:
     view, lengths = Structured(op), loop_lengths(op)
-    for value, one in zip(view.operands, view.maps, strict=True):
-        if not _rank(value):
+    count = len(view.operands) - len(op.results)
+    named = [None if _is_constant(v) else v for v in view.operands[:count]] + list(op.results)
+    for value, one in zip(named, view.maps, strict=True):
+        if value is None or not _rank(value):
             continue
         for d, (index, length) in enumerate(zip(one.results, _shape(value), strict=True)):
             if isinstance(index, ir.AffineDimExpr) and length == lengths[index.position]:
@@ -132,15 +150,17 @@ def _structured(found: _Dimensions, op: ir.Operation) -> None:
         elif each.name == "tensor.extract":
             _keep(found, each.operands[0])
     for value, result in zip(view.outputs, op.results, strict=True):
-        _alike(found, value, result)
+        if not _is_constant(value):
+            _alike(found, value, result)
 
 
 def _part(found: _Dimensions, op: ir.Operation) -> None:
     """A part: whole dimensions are as in the whole array."""
     small, large = op.results[0], op.operands[0]
     if op.name == "tensor.insert_slice":
-        small, large = op.operands[0], op.operands[1]
-        _alike(found, large, op.results[0])
+        small, large = op.operands[0], op.results[0]
+        if not _is_constant(op.operands[1]):
+            _alike(found, op.operands[1], large)
     if _rank(small) != _rank(large):
         _keep(found, small)
         _keep(found, large)

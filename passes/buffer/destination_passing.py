@@ -16,7 +16,7 @@ from pykern.dialect import attributes as kern
 from pykern.passes.framework import Pass
 from pykern.passes.ir.memory import Positions, root_of
 from pykern.passes.ir.structured import indexing_maps, reduces
-from pykern.passes.ir.values import made_by
+from pykern.passes.ir.values import free_values, made_by
 from pykern.passes.kernels import body, identity, integers, programs, update_type
 
 
@@ -96,7 +96,8 @@ def _hands_over(
 
 
 def reads_where_it_writes(op: ir.Operation, source: ir.Value, target: ir.Value) -> bool:
-    """Whether a linalg.generic reads `source` exactly where it writes `target`."""
+    """Whether a linalg.generic reads `source` exactly where it writes `target`, by its operands alone: what its body
+    loads itself may be any element."""
     if op.name != "linalg.generic":
         return False
     maps = indexing_maps(op)
@@ -105,7 +106,7 @@ def reads_where_it_writes(op: ir.Operation, source: ir.Value, target: ir.Value) 
         root_of(v) in (source, target) and v not in (source, target) for v in operands
     ):
         return False
-    if reduces(op):
+    if reduces(op) or any(root_of(v) in (source, target) for v in free_values(op, nested_only=True)):
         return False
     out = maps[operands.index(target)]
     return all(maps[n] == out for n, v in enumerate(operands) if v == source)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from mlir import ir
-from mlir.dialects import arith, func
+from mlir.dialects import arith, func, tensor
 
 from pykern.compiler.program_halves import backward_half, forward_half, is_float_constant
 from pykern.data.program_source import ProgramDerivative, ProgramSource
@@ -102,10 +102,12 @@ def _name_added(module: ir.Module, parameters: Sequence[Parameter]) -> None:
 
 
 def _check_arguments(module: ir.Module, source: ProgramSource) -> None:
-    """What is passed for the added parameters is what the derivative takes."""
+    """What is passed for the added parameters is what the derivative takes; an array without dimensions stands for a
+    number, as JAX passes them."""
     program = programs(module)[0]
-    taken = [a.type for a in kernels.body(program).arguments]
     given = [s for p in source.parameters for s in leaves(p.spec)]
+    _read_numbers(program, given)
+    taken = [a.type for a in kernels.body(program).arguments]
     fits = len(taken) == len(given) and all(
         _fits(kind, spec) for kind, spec in zip(taken, given, strict=True)
     )
@@ -115,6 +117,29 @@ def _check_arguments(module: ir.Module, source: ProgramSource) -> None:
             span_of(program.location),
             "give tangents and cotangents the shape and dtype of what they belong to",
         )
+
+
+def _read_numbers(program: ir.Operation, given: Sequence[ArgSpec]) -> None:
+    """Take arrays without dimensions where these are given for numbers, and numbers for such arrays."""
+    block = kernels.body(program)
+    is_changed = False
+    for argument, spec in zip(block.arguments, given, strict=False):
+        is_array = isinstance(argument.type, ir.ShapedType)
+        with ir.InsertionPoint.at_block_begin(block), program.location:
+            if isinstance(spec, ArraySpec) and not spec.shape and not is_array:
+                argument.set_type(ir.RankedTensorType.get([], argument.type))
+                taken = tensor.ExtractOp(argument, [])
+            elif isinstance(spec, ScalarSpec) and is_array and not ir.ShapedType(argument.type).rank:
+                kind = argument.type
+                argument.set_type(ir.ShapedType(kind).element_type)
+                taken = tensor.FromElementsOp(kind, [argument])
+            else:
+                continue
+        argument.replace_all_uses_except(taken.result, taken.operation)
+        is_changed = True
+    if is_changed:
+        results = ir.FunctionType(ir.TypeAttr(program.attributes["function_type"]).value).results
+        kernels.update_type(program, results)
 
 
 def _fits(kind: ir.Type, spec: ArraySpec | ScalarSpec) -> bool:
@@ -142,7 +167,7 @@ def _keep_half(
         return
     first = len(primal.type.results)
     if derivative.kind == "pullback":
-        backward_half(module, primal, made)
+        backward_half(module, primal, made, derivative.borrowed)
         first = 0
     _keep_results(made, _numbered(forms.cotangents, first))
 

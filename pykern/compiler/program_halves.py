@@ -3,7 +3,8 @@
 Comes in: a program's vjp, and which half is asked for. Goes out: that half as a program. The forward half gives, as a
 tuple, the program's own value, the residuals, the name under which `jit` finds the source of the other half
 (`ProgramSource.pullback_name`), and which floats of the value are constants: these take no cotangent;
-and, if arguments and results are borrowed, which residuals they are (`Halves.keep_forward`). Read next:
+and, if arguments and results are borrowed, which residuals they are (`Halves.keep_forward`), and whether it would take
+products, loops or launches to compute the others again. Read next:
 `passes.autodiff.raised.halves`.
 """
 
@@ -28,14 +29,16 @@ def forward_half(
 ) -> Any:
     """Leave of the vjp `made` what needs no cotangent; the form of its results. What the primal writes is written."""
     updated = list(integers(primal.operation, kern.UPDATED) or ())
-    lent = _halves(module, primal, made).keep_forward(len(updated), borrowed)
+    halves = _halves(module, primal, made, borrowed)
+    saves_work = halves.saves_work
+    lent = halves.keep_forward(len(updated), borrowed)
     first = len(primal.type.results) - len(updated)
     residuals = [{"array": first + n} for n in range(lent.count(""))]
     constants = ",".join(str(n) for n, constant in enumerate(_floats(tree, primal)) if constant)
     said = [
         {"constant": name},
         {"constant": constants},
-        *([{"constant": ",".join(lent)}] if borrowed else ()),
+        *([{"constant": ",".join(lent)}, {"constant": saves_work}] if borrowed else ()),
     ]
     return {"tuple": [tree, {"tuple": residuals}, *said]}
 
@@ -60,15 +63,15 @@ def is_float_constant(leaf: Any) -> bool:
     return BY_NAME[leaf["dtype"]].is_float if "dtype" in leaf else isinstance(leaf["constant"], float)
 
 
-def backward_half(module: ir.Module, primal: func.FuncOp, made: func.FuncOp) -> None:
+def backward_half(module: ir.Module, primal: func.FuncOp, made: func.FuncOp, borrowed: bool) -> None:
     """Leave of the vjp `made` what takes cotangents and residuals to gradients."""
-    _halves(module, primal, made).keep_backward()
+    _halves(module, primal, made, borrowed).keep_backward()
 
 
-def _halves(module: ir.Module, primal: func.FuncOp, made: func.FuncOp) -> Halves:
+def _halves(module: ir.Module, primal: func.FuncOp, made: func.FuncOp, borrowed: bool) -> Halves:
     given = [a.type for a in made.arguments]  # without the cotangents of what is updated
     attributes = made.operation.attributes
     attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(given, made.type.results))
     attributes["arg_attrs"] = ir.ArrayAttr.get(list(attributes["arg_attrs"])[: len(given)])
     run_pass(Upstream("canonicalize,cse", bodies=True), module)
-    return Halves.of(made, len(primal.arguments), len(primal.type.results))
+    return Halves.of(made, len(primal.arguments), len(primal.type.results), borrowed)

@@ -67,6 +67,11 @@ def _spec(name: str, value: Any, annotation: Any, is_array: bool, arrays: list[A
     if isinstance(annotation, DType | type) and not array.ndim:
         array = array.astype(annotation.numpy if isinstance(annotation, DType) else annotation)
     arrays.append(array)
+    if jnp.issubdtype(array.dtype, jax.dtypes.extended):
+        raise KernelTypeError(
+            f"`{name}` is an array of {array.dtype}, whose elements JAX does not show",
+            hint=f"pass its words: jax.random.key_data({name})",
+        )
     dtype = from_numpy(np.dtype(array.dtype))
     if dtype is None:
         raise KernelTypeError(f"`{name}` is an array of {array.dtype}, which kernels do not compute with")

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from pykern.data.artifact import SHARDING, Artifact
+from pykern.data.artifact import SHARDING, Artifact, ResultSpec
 from pykern.data.program_source import ProgramDerivative, ProgramSource
-from pykern.data.source import ArgSpec, ArraySpec, Parameter, leaves
+from pykern.data.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, leaves
 from pykern.data.target import Target
 from pykern.errors import KernelError
 from pykern.jax.code import Code, code_of
@@ -30,10 +30,11 @@ Resize = Callable[[Sequence[Sequence[int]]], "Callee"]
 
 class Callee:
     """A program for one kind of call. `leaves` are the specs of its flattened arguments, `owners` the numbers of the
-    parameters that they belong to."""
+    parameters that they belong to; `checkpoint` is what the derivatives of its loops keep."""
 
-    def __init__(self, source: ProgramSource) -> None:
+    def __init__(self, source: ProgramSource, checkpoint: str) -> None:
         self.source = source
+        self.checkpoint = checkpoint
         flat = [(n, leaf) for n, p in enumerate(source.parameters) for leaf in leaves(p.spec)]
         self.owners = tuple(n for n, _ in flat)
         self.leaves: tuple[ArgSpec, ...] = tuple(leaf for _, leaf in flat)
@@ -117,10 +118,7 @@ class Callee:
     def pulled(self, parameters: tuple[int, ...]) -> Callee:
         """Takes the arguments and cotangents of `float_results`; gives those of `floats_of(parameters)`."""
         results = self.code.results
-        added = [
-            Parameter(f"cotangent{n}", ArraySpec(results[n].dtype, results[n].shape))
-            for n in self.float_results
-        ]
+        added = [Parameter(f"cotangent{n}", cotangent_spec(results[n])) for n in self.float_results]
         made = self._derived("vjp", parameters, added)
         made.primal = self
         resized, count = self.resized, len(self.leaves)
@@ -136,7 +134,7 @@ class Callee:
         return self._derived("jvp", parameters, added)
 
     def _derived(self, kind: str, parameters: tuple[int, ...], added: list[Parameter]) -> Callee:
-        derivative = ProgramDerivative(kind, parameters, several=True)
+        derivative = ProgramDerivative(kind, parameters, self.checkpoint, several=True)
         before = self.source
         return callee_of(
             replace(
@@ -145,7 +143,8 @@ class Callee:
                 derivatives=(*before.derivatives, derivative),
                 added=(*before.added, len(added)),
                 donated=(),
-            )
+            ),
+            self.checkpoint,
         )
 
 
@@ -153,11 +152,19 @@ def _listed(found: Any) -> list[Array]:
     return list(found) if isinstance(found, tuple) else [found]
 
 
+def cotangent_spec(result: ResultSpec) -> ArgSpec:
+    """What the cotangent of a result is to the compiler. Without dimensions it is a number, which may come in 32 bits
+    where JAX has no others."""
+    if result.shape:
+        return ArraySpec(result.dtype, result.shape)
+    return ScalarSpec("float" if result.dtype == "f64" else result.dtype)
+
+
 def _tangent(leaf: ArgSpec) -> ArgSpec:
     return replace(leaf, strided=False) if isinstance(leaf, ArraySpec) else leaf
 
 
 @functools.lru_cache(None)
-def callee_of(source: ProgramSource) -> Callee:
+def callee_of(source: ProgramSource, checkpoint: str) -> Callee:
     """The callee of a source: one for all that are equal."""
-    return Callee(source)
+    return Callee(source, checkpoint)

@@ -43,11 +43,29 @@ class CutRule:
         """The rule of a program, read."""
         text, whole = rule
         given, made = ([tuple(each.split()) for each in side.split(",")] for side in text.split("->"))
-        return cls(tuple(given), tuple(made), whole)
+        return cls._apart(tuple(given), tuple(made), set(whole))
+
+    @classmethod
+    def _apart(
+        cls, given: tuple[tuple[str, ...], ...], made: tuple[tuple[str, ...], ...], whole: set[str]
+    ) -> CutRule:
+        """The rule of these letters, of which no array has one twice: dimensions of an array that would have to be cut
+        alike (`x + x.T`) stay whole, and get letters of their own."""
+        sides = (given, made)
+        twice = {a for side in sides for letters in side for a in letters if letters.count(a) > 1}
+
+        def named(letters: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(f"{a}{letters[:d].count(a)}" if a in twice else a for d, a in enumerate(letters))
+
+        given, made = (tuple(map(named, side)) for side in sides)
+        known = dict.fromkeys(a for side in (given, made) for letters in side for a in letters)
+        return cls(given, made, tuple(a for a in known if a in whole or a[:-1] in twice))
 
     def keeping(self, kept: Sequence[int]) -> CutRule:
         """The rule for some of the results."""
-        return CutRule(self.arguments, tuple(self.results[n] for n in kept), self.whole)
+        results = tuple(self.results[n] for n in kept)
+        used = {a for side in (self.arguments, results) for letters in side for a in letters}
+        return CutRule(self.arguments, results, tuple(a for a in self.whole if a in used))
 
     def of_derivative(self, derivative: CutRule, cotangents: Sequence[int]) -> CutRule:
         """The rule of a derivative, whose first arguments are those of this program, and whose others are cotangents of
@@ -72,8 +90,7 @@ class CutRule:
             tuple(tuple(map(root, letters)) for letters in side)
             for side in (derivative.arguments, derivative.results)
         )
-        known = dict.fromkeys(letter for side in (given, made) for letters in side for letter in letters)
-        return CutRule(given, made, tuple(letter for letter in known if letter in whole))
+        return self._apart(given, made, whole)
 
     @property
     def text(self) -> str:

@@ -77,12 +77,17 @@ class Primitive(ABC):
         """The program for a kind of call, and the flattened arguments."""
         values = self.bound(args, keywords)
         arguments = self.arguments(values)
-        callee = self._callee = callee_of(self.program(values, arguments))
+        callee = self._callee = callee_of(self.program(values, arguments), self.checkpoint)
         self.check(callee)
         is_plain = not any(isinstance(p.spec, StructSpec) for p in arguments.parameters)
         if is_plain and self.follows_lengths and not asks_for_lengths(callee.source.function):
             callee.resized = lambda shapes: self._resized(values, arguments, shapes)
         return callee, arguments
+
+    @property
+    def checkpoint(self) -> str:
+        """What derivatives of its loops keep: see `pk.checkpoint`."""
+        return getattr(self.of, "checkpoint", "all")
 
     @property
     @abstractmethod
@@ -102,7 +107,7 @@ class Primitive(ABC):
                 p = replace(p, spec=replace(p.spec, shape=shape))
             parameters.append(p)
         made = Arguments(parameters, [])
-        return callee_of(self.program(list(given.items()), made))
+        return callee_of(self.program(list(given.items()), made), self.checkpoint)
 
     def source(self, *args: Any, **keywords: Any) -> str:
         """The text over `jax.numpy` that stands for the primitive where there is no CPU, for these arguments; those of
@@ -168,7 +173,7 @@ class Primitive(ABC):
 def _kind(value: Any) -> Any:
     """What a program depends on of an argument. A rule for results or work-items may look at numbers."""
     if isinstance(value, jax.Array):
-        return value.shape, value.dtype, value.weak_type
+        return value.shape, value.dtype, getattr(value, "weak_type", False)  # keys have none
     return type(value), value
 
 

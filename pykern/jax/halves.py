@@ -16,7 +16,7 @@ from typing import Any
 from pykern.data.program_source import ProgramDerivative, ProgramSource
 from pykern.data.source import ArraySpec, Parameter
 from pykern.errors import KernelError
-from pykern.jax.callee import Callee, callee_of
+from pykern.jax.callee import Callee, callee_of, cotangent_spec
 from pykern.jax.framework import jax
 from pykern.types import BY_NAME
 
@@ -63,21 +63,24 @@ class Halves:
 
 @functools.cache
 def halves_of(primal: Callee, parameters: tuple[int, ...]) -> Halves | None:
-    """The halves of the gradient by these parameters; None where there is nothing to keep beside the arguments, or
-    they have no code. A program without a gradient says so when it is asked for."""
+    """The halves of the gradient by these parameters; None where there is nothing to keep beside the arguments, where
+    what is kept takes no product, loop or launch to compute again, or where they have no code. Sweeps over arrays are
+    repeated sooner than their results are written and read, and XLA drops a forward run whose results nothing else
+    needs. A program without a gradient says so when it is asked for."""
     before = primal.source
-    asked = ProgramDerivative("residuals", parameters, several=True, borrowed=True)
+    asked = ProgramDerivative("residuals", parameters, primal.checkpoint, several=True, borrowed=True)
     source = replace(before, derivatives=(*before.derivatives, asked), added=(*before.added, 0), donated=())
-    forward = callee_of(source)
+    forward = callee_of(source, primal.checkpoint)
     try:
-        value, residuals, _, _, lent = json.loads(forward.tree)["tuple"]
+        value, residuals, _, _, lent, saves_work = json.loads(forward.tree)["tuple"]
     except KernelError:
         return None
     count, first = len(residuals["tuple"]), len(primal.code.results)
     places = tuple(lent["constant"].split(",")) if lent["constant"] else ("",) * count
-    if all(place.isdigit() for place in places) or value != json.loads(primal.tree):
+    is_nothing_kept = all(place.isdigit() for place in places)
+    if is_nothing_kept or not saves_work["constant"] or value != json.loads(primal.tree):
         return None
-    backward = callee_of(_pullback(source, primal, forward, first, places))
+    backward = callee_of(_pullback(source, primal, forward, first, places), primal.checkpoint)
     found = Halves(primal, forward, backward, first, places)
     return found if _has_all_forms(found) else None
 
@@ -87,7 +90,7 @@ def _pullback(
 ) -> ProgramSource:
     results = forward.code.results
     own = iter(results[first:])
-    specs = [ArraySpec(results[n].dtype, results[n].shape) for n in primal.float_results]
+    specs = [cotangent_spec(results[n]) for n in primal.float_results]
     for place in places:
         if place.isdigit():
             leaf = primal.leaves[int(place)]

@@ -263,6 +263,7 @@ class Grid:
         """The global array on rank 0, of what each rank owns; None on the others."""
         self._check_process()
         owned, extra = self._host(array)
+        self._agree(f"gathering of {owned.dtype}, longer than the grid by {tuple(extra)}")
         return self._whole.gather(owned, extra, lambda: np.empty(self._whole.shape(extra), owned.dtype))
 
     def scatter(self, whole: Any, extra: int | Sequence[int] | None = None) -> Any:
@@ -284,6 +285,7 @@ class Grid:
             )
         values = np.array(value)
         flat = np.ascontiguousarray(values).reshape(-1)
+        self._agree(f"{operation} of {values.dtype} of shape {values.shape}")
         self._wait(self._transport.allreduce(flat, operation), "the values of all ranks")
         return flat.reshape(values.shape) if values.shape else flat[0].item()
 
@@ -296,6 +298,7 @@ class Grid:
         name is there when it is complete, and can be loaded by any number of ranks."""
         self._check_process()
         owned, extra = self._host(array)
+        self._agree(f"saving of {owned.dtype}, longer than the grid by {tuple(extra)}")
         self._whole.save(os.fspath(path), owned, extra)
         self.barrier()
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import Any
 
 from pykern.errors import KernelTypeError
@@ -117,19 +119,27 @@ class Written:
         like = f"a{self.names.index(rule.name)}"
         dtype = "" if rule.dtype is None else f", dtype=rule_{n}.dtype"
         if filled:
-            return (
-                f"(empty_like if at == {like}.shape and len(at) == {filled} else zeros_like)({like}{dtype})"
-            )
+            is_whole = "" if self._shape_at == like else f"at == {like}.shape and "
+            return f"(empty_like if {is_whole}len(at) == {filled} else zeros_like)({like}{dtype})"
         return f"zeros_like({like}{dtype})"
+
+    @cached_property
+    def _shape_at(self) -> str:
+        """The argument whose shape is the index space, where the rule is ``lambda x, ...: x.shape``; else nothing."""
+        arguments = self._arguments[: self.primal]
+        found = (a for n, a in enumerate(arguments) if _gives_shape_of(self.space, n, len(arguments)))
+        return next(found, "")
 
     def _launched(self) -> list[str]:
         arguments = self._arguments
         at = arguments[-1] if self.space is None else f"space({', '.join(arguments[: self.primal])})"
+        if self._shape_at:
+            at = f"{self._shape_at}.shape"
         given = [f"p{n}" for n in range(len(self.slots))]
         options = [f"{name}=options[{name!r}]" for name in self.options]
         return [
             f"at = {at}",
-            "if type(at) is list: one_launch()",
+            *([] if self._shape_at else ["if type(at) is list: one_launch()"]),
             *self._made(filled=True),
             f"launch({', '.join((*given, 'ndrange=at', *options))})",
             self._returned(),
@@ -139,3 +149,20 @@ class Written:
         if self.space is None:
             return "return None"
         return f"return {', '.join(f'p{n}' for n in self.results)}"
+
+
+def _gives_shape_of(rule: Callable[..., Any] | None, number: int, count: int) -> bool:
+    """Whether a rule for index spaces does no more than to take the shape of the argument of that number."""
+    code = getattr(rule, "__code__", None)
+    if (
+        code is None
+        or getattr(rule, "__defaults__", None)
+        or code.co_argcount != count
+        or code.co_kwonlyargcount
+    ):
+        return False
+    names = code.co_varnames
+    if len(names) != count or code.co_flags & (CO_VARARGS | CO_VARKEYWORDS):
+        return False
+    same = eval(f"lambda {', '.join(names)}: {names[number]}.shape").__code__
+    return (code.co_code, code.co_names) == (same.co_code, same.co_names)

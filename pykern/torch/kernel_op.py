@@ -57,7 +57,7 @@ class KernelOp(ByName):
         """Of the operation that was called last: see `Operation.direct`."""
         self._rule: Rule | None = None
         self._count = len(self.parameters)
-        self._number = len(_made)
+        self._number = str(len(_made))  # a number that changes is no constant to Dynamo
         _made.append(self)
         self.variant("".join("T" if n in self._uses.arrays else "N" for n in self.parameters))
 

@@ -39,7 +39,7 @@ class ProgramOp(ByName):
         self._is_direct = False
         """Whether the last value was a tensor, or a tuple of tensors; a program that writes arguments gave none."""
         self._rule: Rule | None = None
-        self._number = len(_made)
+        self._number = str(len(_made))  # a number that changes is no constant to Dynamo
         _made.append(self)
         if static not in self.annotations:
             self.variant(f"({''.join(_expected(a) for a in self.annotations)})")

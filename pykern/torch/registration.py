@@ -15,6 +15,7 @@ from pykern.torch.batches import hidden
 from pykern.torch.differentiable import apply, needs_derivative
 from pykern.torch.framework import pyfunctorch, torch
 from pykern.torch.operation import MISSED, Operation, as_tuple
+from pykern.torch.overlap import beside_written
 
 NAMESPACE = "pykern"
 _library = torch.library.Library(NAMESPACE, "FRAGMENT")
@@ -98,7 +99,8 @@ def register_in_place(operation: InPlace) -> None:
     def transformed(*arguments: Any) -> None:
         """What is written, computed apart and copied: what autograd and `torch.func` know of copies holds then. The
         derivative needs the values of before."""
-        kept = [a.clone() if n in operation.written else a for n, a in enumerate(arguments)]
+        copied = {*operation.written, *beside_written(operation.names, arguments, operation.written)}
+        kept = [a.clone() if n in copied else a for n, a in enumerate(arguments)]
         found = operation.functional.overload(*kept)
         for n, new in zip(operation.written, as_tuple(found), strict=True):
             arguments[n].copy_(new)

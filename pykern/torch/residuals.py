@@ -85,7 +85,7 @@ def _forward(operation: Any, active: tuple[int, ...]) -> Any:
 def run(operation: Any, active: tuple[int, ...], arguments: Sequence[Any]) -> tuple[list[Any], Kept]:
     """The results, and what the gradients by the arguments `active` need."""
     program = _forward(operation, active)
-    value, residuals, name, _, lent = operation.called(program, arguments)
+    value, residuals, name, _, lent, _ = operation.called(program, arguments)
     tree = json.loads(operation.layout_of(program, arguments).tree)["tuple"][0]
     nodes = results_of(tree)
     order = {node["array"] if "array" in node else node["scalar"]: n for n, node in enumerate(nodes)}

@@ -191,6 +191,22 @@ def test_donation(rng):
         assert "0: x, 1: y" in str(caught.value)
 
 
+def test_donation_of_what_is_read_elsewhere(rng):
+    """The result lies where the argument does, and may not be written over elements that are still read."""
+
+    @pk.jit(donate_argnums=0)
+    def rolled(x, y):
+        return x + np.roll(x, 1) * y
+
+    @pk.jit(donate_argnums=0)
+    def looked_up(x, places):
+        return x - np.take(x, places) * x[places]
+
+    x, y, places = rng.random(50), rng.random(50), rng.permutation(50)
+    np.testing.assert_allclose(rolled(x.copy(), y), x + np.roll(x, 1) * y)
+    np.testing.assert_allclose(looked_up(x.copy(), places), x - x[places] ** 2)
+
+
 def test_a_captured_value_that_changes():
     factor = 2.0
 

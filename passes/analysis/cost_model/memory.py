@@ -16,5 +16,8 @@ LOOP_STATE_BYTES = 1 << 28
 """Bytes for all states of one value that a loop carries; a bound that asks for more says too little."""
 KEPT_VALUE_BYTES = 64
 """Bytes that one more value kept for the reverse sweep counts as, whatever its size."""
+KEPT_WORK = 3
+"""Iterations for each element of its largest operand from which on an op is dearer to do again than to keep: one or two
+are sweeps, whose results take as long to write and read."""
 OWN_SUM_CELLS = 1 << 16
 """Cells of arrays of sums that each thread has of its own, rather than adding atomically."""

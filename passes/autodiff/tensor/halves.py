@@ -7,12 +7,13 @@ cut out of the same function by itself: they agree on the residuals because both
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import arith, func, tensor
 
-from pykern.passes.autodiff.tensor.residuals import residuals
+from pykern.passes.autodiff.tensor.residuals import is_dear, residuals
 from pykern.passes.autodiff.tensor.split_branches import split_branches
 from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.ir.values import defining, free_values
@@ -32,7 +33,8 @@ class Halves:
     kept: tuple[ir.Value, ...]
 
     @classmethod
-    def of(cls, made: func.FuncOp, seeds: int, gradients: int) -> Halves:
+    def of(cls, made: func.FuncOp, seeds: int, gradients: int, borrowed: bool) -> Halves:
+        """`borrowed`: whoever calls has the arguments in any case."""
         block = made.regions[0].blocks[0]
         late = set(list(block.arguments)[seeds:])
         split_branches(block, late)
@@ -45,7 +47,13 @@ class Halves:
                 read.update(dict.fromkeys(values))
         read.update(dict.fromkeys(terminator_operands(block)[gradients:]))
         wanted = [v for v in read if v not in late]
-        return cls(made, seeds, gradients, tuple(waiting), tuple(residuals(wanted, block)))
+        at_hand = set(_arrays(list(block.arguments)[:seeds])) if borrowed else set()
+        return cls(made, seeds, gradients, tuple(waiting), tuple(residuals(wanted, block, at_hand)))
+
+    @property
+    def saves_work(self) -> bool:
+        """Whether the backward half would have much to compute if nothing were kept."""
+        return is_dear(self.kept)
 
     def keep_forward(self, updated: int, borrowed: bool) -> list[str]:
         """Leave the primal's results, and the residuals, as arrays, in front of its `updated` last ones.
@@ -109,6 +117,10 @@ class Halves:
                 found.add(identity(op))
                 waiting += free_values(op)
         return found
+
+
+def _arrays(values: Iterable[ir.Value]) -> list[ir.Value]:
+    return [value for value in values if isinstance(value.type, ir.RankedTensorType)]
 
 
 def _array_type(kind: ir.Type) -> ir.Type:

@@ -9,38 +9,64 @@ length that is known at run time only: such a value cannot be the result of a pr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from mlir import ir
 
-from pykern.passes.analysis.cost_model.memory import KEPT_VALUE_BYTES
+from pykern.passes.analysis.cost_model.memory import KEPT_VALUE_BYTES, KEPT_WORK
 from pykern.passes.autodiff.tensor.cut import NEVER, least_cut
-from pykern.passes.ir.structured import reduces
+from pykern.passes.ir.structured import is_structured, loop_lengths, reduces
 from pykern.passes.ir.values import defining, free_values
-from pykern.passes.kernels import find
+from pykern.passes.kernels import find, identity
 
 _MOVES = frozenset({
     "linalg.fill", "linalg.broadcast", "linalg.transpose", "linalg.copy", "bufferization.alloc_tensor",
 })  # fmt: skip
+_WORK = frozenset({"func.call", "kern.launch", "scf.for", "scf.while"})
 _PARALLEL = frozenset({"linalg.generic", "linalg.map"})
 _CHEAP_MATH = frozenset({"math.absf", "math.absi", "math.copysign", "math.fma", "math.sqrt", "math.floor",
                          "math.ceil", "math.round", "math.roundeven", "math.trunc"})  # fmt: skip
 
 
-def residuals(wanted: Iterable[ir.Value], block: ir.Block) -> list[ir.Value]:
-    """The values to keep so that `wanted` are known: arguments of `block`, or results of ops in it."""
-    graph = _Graph(block)
+def residuals(
+    wanted: Iterable[ir.Value], block: ir.Block, at_hand: Container[ir.Value] = ()
+) -> list[ir.Value]:
+    """The values to keep so that `wanted` are known: arguments of `block`, or results of ops in it. Those `at_hand` are
+    kept in any case, and cost nothing."""
+    graph = _Graph(block, at_hand)
     numbers = [graph.number(value) for value in wanted]
     graph.complete()
     kept = least_cut(graph.costs, graph.reads, graph.given, [n for n in numbers if n is not None])
     return [graph.values[n] for n in kept]
 
 
+def is_dear(values: Iterable[ir.Value]) -> bool:
+    """Whether it takes products, loops or launches to compute some of the values again, and not sweeps alone."""
+    waiting, seen = list(values), set()
+    while waiting:
+        op = defining(waiting.pop())
+        if op is None or identity(op) in seen:
+            continue
+        seen.add(identity(op))
+        if any(map(_takes_work, (op, *find(op, lambda _: True)))):
+            return True
+        waiting += free_values(op)
+    return False
+
+
+def _takes_work(op: ir.Operation) -> bool:
+    if not is_structured(op):
+        return op.name in _WORK
+    sizes = [math.prod(ir.ShapedType(v.type).shape) for v in op.operands if isinstance(v.type, ir.ShapedType)]
+    return math.prod(loop_lengths(op)) >= KEPT_WORK * max(sizes, default=1) > 0
+
+
 class _Graph:
     """The values that `wanted` depends on, by number; constants are none."""
 
-    def __init__(self, block: ir.Block) -> None:
+    def __init__(self, block: ir.Block, at_hand: Container[ir.Value]) -> None:
         self.block = block
+        self.at_hand = at_hand
         self.values: list[ir.Value] = []
         self.costs: list[int] = []
         self.reads: dict[int, list[int]] = {}
@@ -53,8 +79,13 @@ class _Graph:
         if value not in self._known:
             self._known[value] = len(self.values)
             self.values.append(value)
-            self.costs.append(_bytes(value) + KEPT_VALUE_BYTES if is_keepable(value.type) else NEVER)
+            self.costs.append(self._cost(value))
         return self._known[value]
+
+    def _cost(self, value: ir.Value) -> int:
+        if not is_keepable(value.type):
+            return NEVER
+        return KEPT_VALUE_BYTES + (0 if value in self.at_hand else _bytes(value))
 
     def complete(self) -> None:
         """Go back from what is known until everything is computed from something, or given."""

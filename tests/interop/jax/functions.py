@@ -42,3 +42,14 @@ def stats(pair, n):
 @pk.jit
 def scaled(x):
     return x / x.shape[0]
+
+
+@pk.jit
+def weights(x, w):
+    e = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    return e / np.sum(e, axis=-1, keepdims=True) * w
+
+
+@pk.jit
+def turned(x, w):
+    return x + x.T * w

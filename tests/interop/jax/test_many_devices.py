@@ -14,7 +14,7 @@ SCRIPT = """
 import jax, jax.numpy as jnp, numpy as np
 import pykern.jax as pkj
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
-from tests.interop.jax.functions import axpy, heat, scaled, softmax
+from tests.interop.jax.functions import axpy, heat, scaled, softmax, turned, weights
 
 saxpy = pkj.primitive(axpy, out={"o": pkj.like("x")}, ndrange=lambda x, y, a: x.shape)
 soft = pkj.primitive(softmax)
@@ -56,6 +56,20 @@ for function in (lambda x: saxpy(x, x, 2.0), jax.grad(lambda x: (saxpy(x, x, 2.0
     np.testing.assert_allclose(found, function(jnp.arange(16.0)), rtol=1e-5)
     assert not gathers and found.sharding.spec[0] == "i"
 assert saxpy.sharding == "i, i -> i"
+square = jax.device_put(jnp.arange(64.0).reshape(8, 8) / 64, NamedSharding(mesh, P("i")))
+weighed, mixed = pkj.primitive(weights), pkj.primitive(turned)
+for function, expected, letters in (
+    (weighed, lambda x, w: jax.nn.softmax(x) * w, "i j, j -> i j"),
+    (mixed, lambda x, w: x + x.T * w, "i0 i1, i0 -> i0 i1"),
+):
+    w = jnp.arange(8.0)
+    found, _ = looked(function, square, w)  # sums over both axes share what they begin with
+    np.testing.assert_allclose(found, expected(square, w), rtol=1e-5)
+    assert function.sharding == letters, function.sharding
+    by, _ = looked(jax.grad(lambda x, w: (function(x, w) ** 2).sum(), (0, 1)), square, w)
+    wanted = jax.grad(lambda x, w: (expected(x, w) ** 2).sum(), (0, 1))(square, w)
+    for mine, theirs in zip(by, wanted):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-5)
 across = jax.device_put(np.asarray(rows).T.copy(), NamedSharding(mesh, P(None, "i")))
 found, _ = looked(soft, across)
 np.testing.assert_allclose(found, jax.nn.softmax(np.asarray(across)), rtol=1e-5)

@@ -113,6 +113,16 @@ def test_donated():
     np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-5)
 
 
+def test_donated_where_other_elements_are_read():
+    @pk.jit
+    def rolled(x, y):
+        return x + np.roll(x, 1) * y
+
+    x, y = given(9), given(9)
+    call = jax.jit(pkj.primitive(rolled, inout={"x": 0}), donate_argnums=0)
+    np.testing.assert_allclose(call(x + 0, y), x + jnp.roll(x, 1) * y, rtol=1e-6)
+
+
 def test_handler_checks_what_it_is_given():
     x = given(5)
     name = saxpy.described((x, x, 2.0), {})[0].code.name
@@ -155,6 +165,8 @@ def test_refused():
         saxpy(x.astype(jnp.complex64), x, 2.0)
     with pytest.raises(errors.KernelTypeError, match="32 bits"):
         pkj.primitive(wide)(x)
+    with pytest.raises(errors.KernelTypeError, match=r"key_data\(x\)"):
+        saxpy(jax.random.key(0), x, 2.0)
 
 
 def test_symbolic_lengths_are_refused():

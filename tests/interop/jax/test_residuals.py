@@ -122,6 +122,36 @@ def test_arguments_are_no_residuals():
     assert all(call.halves is None for call in calls(jax.grad(lambda x: cubed(x).sum()), X))
 
 
+@pk.jit
+def normed(x):
+    d = x - x.mean(axis=1, keepdims=True)
+    return d / pk.sqrt((d * d).mean(axis=1, keepdims=True) + 1e-3)
+
+
+def test_sweeps_are_repeated():
+    """Where no product, loop or launch is saved, results of sweeps are not written to be read again."""
+    sweeping = pkj.primitive(normed)
+    callee, _ = sweeping.described((X,), {})
+    assert halves_of(callee, (0,)) is None
+
+    def plain(x):
+        d = x - x.mean(axis=1, keepdims=True)
+        return d / jnp.sqrt((d * d).mean(axis=1, keepdims=True) + 1e-3)
+
+    found, wanted = (jax.grad(lambda x, f=f: (f(x) ** 3).sum())(X) for f in (sweeping, plain))
+    np.testing.assert_allclose(found, wanted, rtol=5e-4, atol=2e-5)
+
+
+def test_what_follows_from_arguments_is_no_residual():
+    """An argument costs nothing to keep: what sweeps make of it and of sums over rows is computed again."""
+    several = pkj.primitive(pk.jit(lambda x, w, b: pk.tanh(normed(x) @ w + b) ** 2))
+    callee, _ = several.described((X, W, B), {})
+    halves = halves_of(callee, ORDER)
+    assert halves is not None
+    own = [tuple(r.shape) for r in halves.forward.code.results[halves.first :]]
+    assert (7, 5) not in own and (7, 3) in own, own
+
+
 def test_cotangents_of_some_results():
     both = pkj.primitive(pk.jit(lambda x: (pk.exp(x), pk.tanh(x) * 2.0, x > 0.0)))
 

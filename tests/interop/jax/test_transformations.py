@@ -58,6 +58,17 @@ def test_second_order(take):
     agree(take(lambda x: cubed(x).sum())(X), np.diag(6 * X))
 
 
+@pytest.mark.parametrize("take", [jax.hessian, lambda f: jax.jacfwd(jax.grad(f))])
+def test_second_order_by_a_number(take):
+    """A number of Python has 64 bits, and its cotangent 32 where JAX has no others."""
+
+    def loss(f):
+        return lambda a: (f(X, Y, a) ** 2).sum()
+
+    agree(take(loss(saxpy))(1.5), take(loss(plain))(1.5))
+    agree(jax.grad(jax.grad(loss(saxpy)))(1.5), 2 * (X**2).sum())
+
+
 @pytest.mark.parametrize("axes", [(0, 0, None), (0, None, None), (None, 1, 0), (None, None, 0)])
 def test_vmap(axes):
     kinds = {0: given(3, 5), 1: given(5, 3)}
@@ -115,6 +126,28 @@ def test_checkpoint():
         return jax.grad(jax.checkpoint(lambda x: (f(x, Y, 2.0) ** 3).sum()))(X)
 
     agree(loss(saxpy), loss(plain))
+
+
+def test_a_programs_own_policy():
+    """`pk.checkpoint` on a program: what its loop keeps."""
+
+    @pk.checkpoint(pk.every(2))
+    @pk.jit
+    def repeated(x):
+        for _ in range(5):
+            x = np.tanh(x * x + x)
+        return x
+
+    def expected(x):
+        for _ in range(5):
+            x = jnp.tanh(x * x + x)
+        return x
+
+    primitive = pkj.primitive(repeated)
+    for take in (lambda f: jax.grad(lambda x: (f(x) ** 2).sum()), lambda f: jax.vmap(jax.grad(f))):
+        agree(take(primitive)(X), take(expected)(X))
+    [derivative] = primitive.described((X,), {})[0].pulled((0,)).source.derivatives
+    assert derivative.checkpoint == "every(2)"
 
 
 def test_integers_have_no_tangent():

@@ -286,7 +286,12 @@ def case_ranks_disagree():
     rank, size = (one := grid_of(8, halo=1)).rank, one.size
     if size == 1:
         return
-    for wrong in (lambda: grid_of(8 + rank, halo=1), lambda: exchange_of_types(rank)):
+    for wrong in (
+        lambda: grid_of(8 + rank, halo=1), lambda: exchange_of_types(rank),
+        lambda: one.allreduce(np.zeros(3 + rank)), lambda: one.allreduce(1.0 if rank else 1),
+        lambda: one.gather(one.zeros(pk.f32 if rank else pk.f64)),
+        lambda: one.save("never.npy", one.zeros(pk.f32 if rank else pk.f64)),
+    ):  # fmt: skip
         with refuses("the ranks disagree"):
             wrong()
 

@@ -9,11 +9,14 @@ import sys
 
 import pytest
 
+import pykern as pk
 from pykern.pytest_plugin import need_package
 
 torch = need_package("torch")
 
-from tests.interop.torch.kernels import axpy_, axpy_expected, saxpy  # noqa: E402
+import pykern.torch as pkt  # noqa: E402
+from pykern.torch.kernel_op import KernelOp  # noqa: E402
+from tests.interop.torch.kernels import axpy, axpy_, axpy_expected, saxpy  # noqa: E402
 from tests.interop.torch.test_program_ops import softmax  # noqa: E402
 
 ALL = "PYKERN_FUZZ" in os.environ
@@ -74,6 +77,33 @@ def test_compiled_calls_of_a_new_kind():
 class Module(torch.nn.Module):
     def forward(self, x, y):
         return saxpy(x, y, 2.0) + 1
+
+
+def test_one_function_is_compiled_with_several_operators():
+    """As layers of one class, each with an operator of its own."""
+
+    class Layer(torch.nn.Module):
+        def __init__(self, function):
+            super().__init__()
+            self.function = function
+
+        def forward(self, *given):
+            return self.function(*given).sin()
+
+    x = torch.randn(4)
+    for scale in (2.0, 3.0, 4.0):
+
+        @pk.jit
+        def scaled(x, scale=scale):
+            return x * scale
+
+        for function in (
+            pkt.op(scaled),
+            pkt.op(axpy, out={"o": pkt.like("x")}, ndrange=lambda x, y, a: x.shape),
+        ):
+            given = (x, x, 0.5) if isinstance(function, KernelOp) else (x, scale)
+            compiled = torch.compile(Layer(function), fullgraph=True, backend="eager")
+            torch.testing.assert_close(compiled(*given), function(*given).sin())
 
 
 def test_exported_programs_have_gradients():

@@ -12,7 +12,7 @@ from pykern.pytest_plugin import need_package
 torch = need_package("torch")
 
 import pykern.torch as pkt  # noqa: E402
-from pykern.errors import LaunchError  # noqa: E402
+from pykern.errors import KernelTypeError, LaunchError  # noqa: E402
 from tests.interop.torch.kernels import axpy, axpy_, axpy_expected, saxpy  # noqa: E402
 
 
@@ -101,6 +101,33 @@ def test_views_that_are_written_have_gradients():
 
     o, x, y = (doubles(n, requires_grad=True) for n in (9, 3, 3))
     assert torch.autograd.gradcheck(part, (o, x, y), check_forward_ad=True)
+
+
+def test_views_of_one_memory_that_are_written_and_read():
+    def column(rows, x):
+        rows = rows.clone()
+        axpy_(rows[:, 0], rows[:, 1], x, 2.0, ndrange=3)
+        return rows
+
+    rows, x = doubles(3, 2, requires_grad=True), doubles(3, requires_grad=True)
+    assert torch.autograd.gradcheck(column, (rows, x), check_forward_ad=True)
+    with torch.no_grad():
+        expected = torch.stack([axpy_expected(rows[:, 1], x, 2.0), rows[:, 1]], 1)
+        torch.testing.assert_close(column(rows, x), expected)
+
+
+def test_what_is_written_and_read_at_once_is_refused_where_gradients_follow():
+    x = doubles(5)
+    expected = axpy_expected(x, x, 2.0)
+    with torch.no_grad():
+        axpy_(x, x, x, 2.0, ndrange=5)
+    torch.testing.assert_close(x, expected)
+    y = doubles(5, requires_grad=True) * 1
+    for read in (y, y.view(5), y[:]):
+        with pytest.raises(KernelTypeError, match=r"`o` is written where `x` is read"):
+            axpy_(y, read, x, 2.0, ndrange=5)
+    with pytest.raises(KernelTypeError, match=r"pass a copy: y\.clone"):
+        torch.func.grad(lambda y: (axpy_(z := y * 1, y, z, 2.0, ndrange=5), z.sum())[1])(x)
 
 
 def test_transformations():
