@@ -14,7 +14,7 @@ from mlir.dialects import arith, memref, scf
 
 from pykern.dialect.collectives import COLLECTIVES
 from pykern.dialect.memory import SharedOp
-from pykern.lowering.gpu.grid import Grid, built_in
+from pykern.lowering.gpu.grid import Grid, item_in_group
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.reduction import combine, neutral
@@ -50,18 +50,13 @@ class _Room:
 
     def __init__(self, kernel: ir.Operation, subgroup: int) -> None:
         self.kernel = kernel
-        size = kernels.group(kernel)
-        self.grid = Grid(size)
-        self.total = self.grid.total
+        grid = Grid(kernels.group(kernel))
+        self.total = grid.total
         self.subgroup = min(subgroup, self.total)
         self.buffers: dict[str, ir.Value] = {}
         with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
-            x, y, _ = self.grid.block
-            places = [built_in("thread_id", axis) for axis in range(3)]
-            row = arith.AddIOp(arith.MulIOp(places[2], index_constant(y)).result, places[1]).result
-            self.number = arith.AddIOp(arith.MulIOp(row, index_constant(x)).result, places[0]).result
-            self.lane = arith.RemUIOp(self.number, index_constant(self.subgroup)).result
-            self.base = arith.SubIOp(self.number, self.lane).result
+            item = item_in_group(grid, self.subgroup)
+        self.number, self.lane, self.base = item.number, item.lane, item.base
 
     def share(self, value: ir.Value) -> ir.Value:
         """Put a value where the group sees it; gives the buffer."""

@@ -14,6 +14,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.data.abi import GRID_AXES, grid_axes
+from pykern.passes.kernels import index_constant
 
 AXES = ("x", "y", "z")
 
@@ -68,3 +69,22 @@ def built_in(name: str, axis: int) -> ir.Value:
     dimension = ir.Attribute.parse(f"#gpu<dim {AXES[axis]}>")
     kind = ir.IndexType.get()
     return ir.Operation.create(f"gpu.{name}", results=[kind], attributes={"dimension": dimension}).result
+
+
+@dataclass(frozen=True)
+class ItemInGroup:
+    """A work-item's number in its group, its lane in its subgroup, and the number of the subgroup's first."""
+
+    number: ir.Value
+    lane: ir.Value
+    base: ir.Value
+
+
+def item_in_group(grid: Grid, subgroup: int) -> ItemInGroup:
+    """Where the work-item stands, in subgroups of so many; they fill the group along x, then y, then z."""
+    x, y, _ = grid.block
+    places = [built_in("thread_id", axis) for axis in range(GRID_AXES)]
+    row = arith.AddIOp(arith.MulIOp(places[2], index_constant(y)).result, places[1]).result
+    number = arith.AddIOp(arith.MulIOp(row, index_constant(x)).result, places[0]).result
+    lane = arith.RemUIOp(number, index_constant(subgroup)).result
+    return ItemInGroup(number, lane, arith.SubIOp(number, lane).result)

@@ -16,7 +16,7 @@ from mlir.dialects import arith, memref, scf
 from pykern.dialect.collectives import COLLECTIVES
 from pykern.dialect.memory import SharedOp
 from pykern.lowering.gpu import lane_rows
-from pykern.lowering.gpu.grid import Grid, built_in
+from pykern.lowering.gpu.grid import Grid, item_in_group
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.reduction import combine, neutral
@@ -55,21 +55,16 @@ class _Lanes:
 
     def __init__(self, kernel: ir.Operation, options: LowerSubgroups) -> None:
         self.kernel = kernel
-        size = kernels.group(kernel)
-        grid = Grid(size)
+        grid = Grid(kernels.group(kernel))
         self.total = grid.total
         self.hardware = options.subgroup_size
         self.size = min(options.subgroup_size, self.total)
         self.redux, self.rows = options.redux, options.rows
         self.cells: dict[str, ir.Value] = {}
         with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
-            x, y, _ = grid.block
-            places = [built_in("thread_id", axis) for axis in range(3)]
-            row = arith.AddIOp(arith.MulIOp(places[2], index_constant(y)).result, places[1]).result
-            self.number = arith.AddIOp(arith.MulIOp(row, index_constant(x)).result, places[0]).result
-            self.lane = arith.RemUIOp(self.number, index_constant(self.size)).result
-            self.subgroup = arith.DivUIOp(self.number, index_constant(self.size)).result
-            self.base = arith.SubIOp(self.number, self.lane).result
+            item = item_in_group(grid, self.size)
+            self.subgroup = arith.DivUIOp(item.number, index_constant(self.size)).result
+        self.number, self.lane, self.base = item.number, item.lane, item.base
 
     @property
     def subgroups(self) -> int:

@@ -52,8 +52,6 @@ from pykern.types import BY_NAME
 GIL_WORK = 60_000
 """Elementary operations from which it is worth to let other Python threads run meanwhile."""
 
-PYTHON_TYPES = {"float": "PyFloat_Type", "int": "PyLong_Type", "bool": "PyBool_Type"}
-
 
 def launch_text(may_run_out: bool, endless: bool = False) -> str:
     """`pk_launch`, which an entry calls, linked to the kernel. It runs `pk_run`, and long launches without the

@@ -24,7 +24,7 @@ from pykern.lowering.nvvm.disassembly import disassembled, disassembler
 from pykern.lowering.nvvm.instructions import AddItems, FlushSubnormals
 from pykern.lowering.nvvm.library import CallLibdevice, ask_for_exact_roots
 from pykern.lowering.nvvm.matrices import LowerMatrices
-from pykern.lowering.nvvm.occupancy import limited_by, occupancy, resident_groups
+from pykern.lowering.nvvm.occupancy import occupancy
 from pykern.lowering.nvvm.options import options_of
 from pykern.lowering.nvvm.pipeline import nvvm_pipeline
 from pykern.lowering.nvvm.ptxas import Cubin, assemble, ptxas
@@ -106,7 +106,5 @@ def _measured(chip: Chip, code: Cubin, group: int, shared: int) -> dict[str, obj
         "registers": code.registers,
         "stack_bytes": code.stack,
         "spill_bytes": code.spill_stores + code.spill_loads,
-        "resident_groups": resident_groups(chip, group, code.registers, shared),
-        "occupancy": occupancy(chip, group, code.registers, shared),
-        "occupancy_limit": limited_by(chip, group, code.registers, shared),
+        **occupancy(chip, group, code.registers, shared).resources(),
     }

@@ -22,7 +22,7 @@ from pykern.lowering.rocdl.chips import Chip
 from pykern.lowering.rocdl.codegen import can_generate, generate
 from pykern.lowering.rocdl.matrices import LowerWaveMatrices
 from pykern.lowering.rocdl.metadata import kernel_metadata
-from pykern.lowering.rocdl.occupancy import limited_by, occupancy, resident_groups
+from pykern.lowering.rocdl.occupancy import occupancy
 from pykern.lowering.rocdl.options import options_of
 from pykern.lowering.rocdl.pipeline import rocdl_pipeline
 from pykern.lowering.rocdl.remainder import ExpandRemainder
@@ -82,8 +82,6 @@ def _resources(chip: Chip, binary: bytes, symbol: str, group: int, arrays: int) 
         "max_dynamic_shared": room_of_each(chip.shared - shared, arrays),
         "argument_bytes": said["kernarg_segment_size"],
         "subgroup_size": said["wavefront_size"],
-        "resident_groups": resident_groups(chip, group, registers, shared),
-        "occupancy": occupancy(chip, group, registers, shared),
-        "occupancy_limit": limited_by(chip, group, registers, shared),
+        **occupancy(chip, group, registers, shared).resources(),
         "binary_bytes": len(binary),
     }

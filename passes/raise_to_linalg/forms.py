@@ -30,7 +30,6 @@ class Dim:
     lows: tuple[Form, ...] = ()
     highs: tuple[Form, ...] = ()
     step: Expression | None = None
-    is_item: bool = False
     sequential: bool = False
     value: Any = None
     position: Any = None

@@ -96,7 +96,7 @@ class KernelReader:
         known = kernels.integers(self.kernel, kern.NDRANGE)
         for number in range(kernels.rank(self.kernel)):
             count = Form((), known[number]) if known else form_of_value(self.builder.count("count", number))
-            dim = Dim(f"i{number}", (Form(),), (count,), is_item=True)
+            dim = Dim(f"i{number}", (Form(),), (count,))
             start = Form()
             if not plain:
                 dim.step = self.builder.count("step", number)

@@ -248,14 +248,19 @@ def _while_form(t: Translation, node: ast.For, body: _ForBody, count: ir.Value |
     _loop(t, node, node.body, make, set(target_names(node)))
 
 
-def while_loop(t: Translation, node: ast.While) -> None:
-    """``while``: the condition is evaluated before each iteration, and not after a break."""
-    test_node: ast.expr = node.test
+def test_of(t: Translation, node: ast.While) -> ast.expr:
+    """What is asked before each iteration: the condition, once no break has been reached."""
     if node.exit_flags:
         both = ast.BoolOp(ast.And(), [none_of(node.exit_flags, node), node.test])
-        test_node = ast.copy_location(both, node.test)
-    elif isinstance(node.test, ast.Constant) and node.test.value:
+        return ast.copy_location(both, node.test)
+    if isinstance(node.test, ast.Constant) and node.test.value:
         raise t.syntax_error(node, "this loop never ends", "leave it with break or return")
+    return node.test
+
+
+def while_loop(t: Translation, node: ast.While) -> None:
+    """``while``: the condition is evaluated before each iteration, and not after a break."""
+    test_node = test_of(t, node)
 
     def make(carried: _Carried):
         types = [mlir_type(d) for d in carried.types]

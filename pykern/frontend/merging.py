@@ -85,23 +85,35 @@ def meet(
     if same(a, b):
         assert a is not None
         return a
+    pair = both_sides(name, (a, b), flows, zeros_like, lambda: where)
+    if isinstance(pair, Undefined):
+        return pair
+    if not all(map(flows, pair)) or not same_form(*pair) or not holds(*pair):
+        return differing(name, *pair, "on one path", "on the other", places())
+    return pair
+
+
+def both_sides(
+    name: str,
+    pair: tuple[Value | None, Value | None],
+    flows: Callable[[Value | None], bool],
+    zeros_like: Callable[[Value], Value],
+    where: Callable[[], SourceSpan],
+) -> tuple[Value, Value] | Undefined:
+    """The values of a name on two paths, or that it is not defined on one.
+
+    A path that does not set a name of the compiler's own never reads it either: there it holds zeros.
+    """
+    a, b = pair
     if name.startswith(".") and not (flows(a) and flows(b)):
-        # ours: a path that does not set it never reads it either
         if a is not None and flows(a):
             b = zeros_like(a)
         elif b is not None and flows(b):
             a = zeros_like(b)
-    if not flows(a) or not flows(b):
-        undefined = next((v for v in (a, b) if isinstance(v, Undefined)), None)
-        if undefined is not None:
-            return undefined
-        if a is None or b is None:
-            return Undefined(name, where)
-        return differing(name, a, b, "on one path", "on the other", places())
-    assert a is not None and b is not None
-    if not same_form(a, b) or not holds(a, b):
-        return differing(name, a, b, "on one path", "on the other", places())
-    return a, b
+    undefined = next((v for v in (a, b) if isinstance(v, Undefined)), None)
+    if undefined is not None:
+        return undefined
+    return Undefined(name, where()) if a is None or b is None else (a, b)
 
 
 def differing(

@@ -20,9 +20,6 @@ from pykern.mpi.stencils import Space, Split, overlap, split
 if TYPE_CHECKING:
     from pykern.mpi.grid import Grid
 
-_LAUNCH_KEYWORDS = {"ndrange", "stream"}
-"""Those of launches that are told apart."""
-
 
 @record
 class Rim:

@@ -86,10 +86,6 @@ class Team:
         """How often launches of the main thread have asked Python for signals."""
         return int(self._facts[FACTS["answers"]]) if self.loaded else 0
 
-    def interrupt_every(self, nanoseconds: int) -> None:
-        """Another period than `PERIOD_NS`, for tests."""
-        self._facts[FACTS["period"]] = nanoseconds
-
 
 def _at_fork(child: int) -> None:
     """Call a function in every child, also of a fork that is not Python's."""

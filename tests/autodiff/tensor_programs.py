@@ -15,11 +15,11 @@ from mlir.execution_engine import ExecutionEngine
 from mlir.runtime import get_ranked_memref_descriptor
 
 from pykern.dialect.context import new_context
-from pykern.lowering.llvm.raised_buffers import CopiesToLinalg
 from pykern.passes.autodiff.tensor.forward import forward
 from pykern.passes.autodiff.tensor.functions import name_of
 from pykern.passes.autodiff.tensor.reverse import reverse
 from pykern.passes.framework import Upstream, run_pass
+from tests.cases.raised_buffers import CopiesToLinalg
 
 SIMPLIFY = (
     "convert-elementwise-to-linalg,canonicalize,cse,func.func(linalg-fuse-elementwise-ops),canonicalize,cse"

@@ -18,11 +18,11 @@ from pykern.data.index_space import index_space
 from pykern.data.source import KernelSource
 from pykern.dialect.context import new_context
 from pykern.launching.specs import parameter
-from pykern.lowering.llvm.raised import raised_pipeline
 from pykern.lowering.record import Recorder
 from pykern.passes.framework import Upstream
 from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
 from tests.cases.jit import Compiled, _cells
+from tests.cases.raised_buffers import raised_pipeline
 
 LOWERING = (
     Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),

@@ -11,7 +11,7 @@ import pykern as pk
 from pykern.compiler.driver import compile_source
 from pykern.data.artifact import Artifact
 from pykern.lowering.llvm.pipeline import cpu_pipeline
-from pykern.lowering.llvm.program.pipeline import program_pipeline
+from pykern.lowering.llvm.program.pipeline import buffer_pipeline, llvm_pipeline, tensor_pipeline
 from pykern.runtime.loader import load
 
 
@@ -75,7 +75,9 @@ def test_programs(monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator):
     assert load(made.binary, made.entry)
 
 
-@pytest.mark.parametrize("pipeline", [cpu_pipeline(), program_pipeline()])
+@pytest.mark.parametrize(
+    "pipeline", [cpu_pipeline(), tensor_pipeline() + buffer_pipeline() + llvm_pipeline()]
+)
 def test_what_is_left_out_is_named(pipeline):
     """Lowerings stay: what is left out are passes that only make code faster."""
     left_out = {type(step).__name__ for step in pipeline if step.only_speed}

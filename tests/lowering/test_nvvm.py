@@ -10,7 +10,7 @@ import pykern as pk
 from pykern.data.target import parse
 from pykern.errors import TargetError
 from pykern.lowering.nvvm.chips import CHIPS
-from pykern.lowering.nvvm.occupancy import limited_by, occupancy, resident_groups
+from pykern.lowering.nvvm.occupancy import occupancy
 from pykern.lowering.nvvm.options import options_of
 from pykern.lowering.nvvm.pipeline import nvvm_pipeline
 from pykern.lowering.nvvm.ptxas import ptxas
@@ -137,8 +137,9 @@ def test_launch_facts():
     ],
 )
 def test_resident_groups(chip, group, registers, shared, groups):
-    assert resident_groups(CHIPS[chip], group, registers, shared) == groups
-    assert occupancy(CHIPS[chip], group, registers, shared) == groups * (group // 32) / CHIPS[chip].warps
+    found = occupancy(CHIPS[chip], group, registers, shared)
+    assert found.groups == groups
+    assert found.part == groups * (group // 32) / CHIPS[chip].warps
 
 
 @pytest.mark.parametrize(
@@ -151,7 +152,7 @@ def test_resident_groups(chip, group, registers, shared, groups):
     ],
 )
 def test_what_limits_occupancy(group, registers, shared, limit):
-    assert limited_by(CHIPS["sm_80"], group, registers, shared) == limit
+    assert occupancy(CHIPS["sm_80"], group, registers, shared).limit == limit
 
 
 # -- refusals -----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from pykern.data.target import parse
 from pykern.errors import TargetError
 from pykern.lowering.rocdl.chips import CHIPS
 from pykern.lowering.rocdl.metadata import kernel_metadata
-from pykern.lowering.rocdl.occupancy import limited_by, occupancy, resident_groups
+from pykern.lowering.rocdl.occupancy import occupancy
 from pykern.lowering.rocdl.options import options_of
 from pykern.lowering.rocdl.pipeline import rocdl_pipeline
 from pykern.passes.registry import parse_pipeline
@@ -106,9 +106,10 @@ def test_compute_units_alone_or_in_pairs():
 )
 def test_resident_groups(target, group, registers, shared, groups):
     chip, _ = options_of(parse(f"rocdl:{target}"))
-    assert resident_groups(chip, group, registers, shared) == groups
+    found = occupancy(chip, group, registers, shared)
+    assert found.groups == groups
     waves = groups * (group // chip.subgroup_size)
-    assert occupancy(chip, group, registers, shared) == waves / (chip.waves * chip.simds)
+    assert found.part == waves / (chip.waves * chip.simds)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ def test_resident_groups(target, group, registers, shared, groups):
 )
 def test_what_limits_occupancy(group, registers, shared, limit):
     chip, _ = options_of(parse("rocdl:gfx942"))
-    assert limited_by(chip, group, registers, shared) == limit
+    assert occupancy(chip, group, registers, shared).limit == limit
 
 
 # -- refusals -----------------------------------------------------------------------------------

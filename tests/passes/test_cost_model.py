@@ -12,7 +12,7 @@ def problem(m: int, n: int, k: int, bits: int = 32, group: int = 1) -> Problem:
     """A product of two matrices whose rows lie side by side; `group` terms an instruction."""
     return Problem(
         m=m, n=n, k=k, batch=1, bits=bits, factor_bits=bits // group, is_float=group == 1, row=m, lane=n,
-        unit_right=True, unit_terms=False, packable=True, simple=True, group=group,
+        unit_right=True, packable=True, simple=True, group=group,
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ HEAD = """
 import ctypes, os, signal, sys, threading, time
 import numpy as np
 import pykern as pk
-from pykern.runtime.team import team
+from pykern.runtime.team import FACTS, team
 
 @pk.kernel
 def sines(y, x, n):
@@ -185,7 +185,7 @@ SCRIPTS = {
             assert heard[before:] == [True, True], heard
     """,
     "very many interruptions": """
-        team.interrupt_every(1_000_000)
+        team._facts[FACTS["period"]] = 1_000_000  # ns
         heard = []
         signal.signal(signal.SIGALRM, lambda *_: heard.append(1))
         signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
@@ -281,7 +281,7 @@ SCRIPTS = {
                 self.told.append(text)
             def flush(self):
                 pass
-        team.interrupt_every(1_000_000)
+        team._facts[FACTS["period"]] = 1_000_000  # ns
         for threads in (1, 2):
             pk.set_num_threads(threads)
             out, sys.stdout = sys.stdout, Launches()
@@ -298,7 +298,7 @@ SCRIPTS = {
             assert right()
     """,
     "memory": """
-        team.interrupt_every(1_000_000)
+        team._facts[FACTS["period"]] = 1_000_000  # ns
 
         @pk.kernel
         def private(o, n):

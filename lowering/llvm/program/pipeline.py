@@ -56,11 +56,6 @@ def launch_pipeline(debug: bool = False) -> Pipeline:
     return raised + Pipeline((OutlineLaunches(),))
 
 
-def program_pipeline() -> Pipeline:
-    """From tensors to functions of loops in the llvm dialect."""
-    return tensor_pipeline() + buffer_pipeline() + llvm_pipeline()
-
-
 def tensor_pipeline() -> Pipeline:
     """Tensors to tensors: fewer, larger operations."""
     return Pipeline(

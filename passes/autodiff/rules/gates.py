@@ -79,15 +79,6 @@ def chooses(op: ir.Operation, operand: int) -> bool:
     return op.name in _EXTREMA or (op.name == "arith.select" and operand > 0)
 
 
-def choice_reads(op: ir.Operation, operand: int) -> dict[str, ir.Value]:
-    """The values `choice` reads, by their names in rules."""
-    if not chooses(op, operand):
-        return {}
-    return dict(
-        zip(table.NAMES, list(op.operands)[:1] if op.name == "arith.select" else op.operands, strict=False)
-    )
-
-
 def choice(op: ir.Operation, operand: int, values: dict[str, ir.Value]) -> ir.Value | None:
     """The condition under which the op takes the operand, None if it always does."""
     if not chooses(op, operand):
@@ -138,7 +129,7 @@ def _is_finite(value: ir.Value) -> bool:
 def through(op: ir.Operation, operand: int, values: dict[str, ir.Value], flow: Flow) -> Flow | None:
     """What flows on to `operand` from what flows to the op's result; None where the rule is zero.
 
-    `values` are the primal ones, those of `table.reads` and of `choice_reads`.
+    `values` are the primal ones, by the names that rules have for operands and the result.
     """
     part = table.vjp(op, operand, values, flow.value)
     if part is None:

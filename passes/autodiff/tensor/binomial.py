@@ -15,12 +15,13 @@ from pykern.passes.autodiff.tensor.refuse import refused
 from pykern.passes.autodiff.tensor.schedule import CheckpointSchedule, schedule
 from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.stack import peek, push, stack_type
+from pykern.passes.autodiff.tensor.stored import copy_of, replace_copy
 from pykern.passes.autodiff.tensor.trips import Trips
 from pykern.passes.autodiff.tensor.values import element
 from pykern.passes.ir.clone import clone_block, terminator_operands
 from pykern.passes.ir.lengths import as_value, empty
 from pykern.passes.ir.values import defining, free_values
-from pykern.passes.kernels import body, identity
+from pykern.passes.kernels import body
 
 
 class Snapshots:
@@ -122,9 +123,7 @@ class Snapshots:
 
 def _keeping(op: ir.Operation, scope: Scope, places: list[int], plan: CheckpointSchedule) -> list[ir.Value]:
     """Rewrite the copy of the loop in `scope`: it stops before the trips of `plan.first` to keep states."""
-    for result in op.results:
-        scope.value(result)
-    old = scope.copies[identity(op)]
+    old = copy_of(op, scope)
     block = body(old)
     with ir.InsertionPoint(old), old.location:
         bounds, inits = list(old.operands)[:3], list(old.operands)[3:]
@@ -143,13 +142,8 @@ def _keeping(op: ir.Operation, scope: Scope, places: list[int], plan: Checkpoint
                 known = dict(zip(block.arguments, [variable, *inner.inner_iter_args], strict=True))
                 scf.YieldOp(clone_block(block, known))
             scf.YieldOp([*inner.results, *kept])
-    results = list(outer.results)
-    for result, replacement in zip(old.results, results, strict=False):
-        result.replace_all_uses_with(replacement)
-    scope.known.update(zip(op.results, results, strict=False))
-    scope.copies[identity(op)] = outer.operation
-    old.erase()
-    return results[len(inits) :]
+    replace_copy(op, scope, outer.operation)
+    return list(outer.results)[len(inits) :]
 
 
 class _Tables:

@@ -54,9 +54,7 @@ class Stored:
 
 def storing(op: ir.Operation, scope: Scope, places: list[int]) -> list[ir.Value]:
     """Rewrite the copy of the loop `op` in `scope` to keep the carried values `places` of every trip."""
-    for result in op.results:
-        scope.value(result)
-    old = scope.copies[identity(op)]
+    old = copy_of(op, scope)
     with ir.InsertionPoint(old), old.location:
         bounds, inits = list(old.operands)[:3], list(old.operands)[3:]
         trips, block = Trips.of(*bounds), body(old)
@@ -75,10 +73,22 @@ def storing(op: ir.Operation, scope: Scope, places: list[int]) -> list[ir.Value]
             ]
             known = dict(zip(block.arguments, [new.induction_variable, *arguments], strict=False))
             scf.YieldOp([*clone_block(block, known), *kept])
-    copied = list(new.results)
-    for result, replacement in zip(old.results, copied, strict=False):
+    replace_copy(op, scope, new.operation)
+    return list(new.results)[len(inits) :]
+
+
+def copy_of(op: ir.Operation, scope: Scope) -> ir.Operation:
+    """The copy of `op` in `scope`, which is made if it is not there."""
+    for result in op.results:
+        scope.value(result)
+    return scope.copies[identity(op)]
+
+
+def replace_copy(op: ir.Operation, scope: Scope, new: ir.Operation) -> None:
+    """Put `new`, whose first results are those of `op`, in place of the copy of `op`."""
+    old = scope.copies[identity(op)]
+    for result, replacement in zip(old.results, new.results, strict=False):
         result.replace_all_uses_with(replacement)
-    scope.known.update(zip(op.results, copied, strict=False))
-    scope.copies[identity(op)] = new.operation
+    scope.known.update(zip(op.results, new.results, strict=False))
+    scope.copies[identity(op)] = new
     old.erase()
-    return copied[len(inits) :]

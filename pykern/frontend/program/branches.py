@@ -15,7 +15,7 @@ from mlir import ir
 
 from pykern.frontend import arithmetic
 from pykern.frontend.left_paths import Flow, have_left
-from pykern.frontend.merging import differing
+from pykern.frontend.merging import both_sides, differing
 from pykern.frontend.program.flow import (
     Leaf,
     LeafType,
@@ -131,17 +131,10 @@ def _meet(
     if same_contents(a, b):
         assert a is not None and b is not None
         return joined(a, b)
-    if name.startswith(".") and not (flows(a) and flows(b)):
-        # ours: a path that does not set it never reads it either
-        if a is not None and flows(a):
-            b = zeros_like(a)
-        elif b is not None and flows(b):
-            a = zeros_like(b)
-    undefined = next((v for v in (a, b) if isinstance(v, Undefined)), None)
-    if undefined is not None:
-        return undefined
-    if a is None or b is None:
-        return Undefined(name, t.place_of(name, [node]) or t.span(node))
+    pair = both_sides(name, (a, b), flows, zeros_like, lambda: t.place_of(name, [node]) or t.span(node))
+    if isinstance(pair, Undefined):
+        return pair
+    a, b = pair
     types = common_types(a, b) if flows(a) and flows(b) else None
     if types is None:
         places = t.frame.places.get(name), t.place_of(name, [node])

@@ -28,6 +28,7 @@ from pykern.frontend.control import (
     is_known,
     read_later,
     target_names,
+    test_of,
     trip_count,
     unrolled,
 )
@@ -248,12 +249,7 @@ def _counted_while(t: ProgramTranslator, node: ast.For, r: RangeValue) -> None:
 
 def while_loop(t: ProgramTranslator, node: ast.While) -> None:
     """``while``: the condition is evaluated before each iteration, and not after a break."""
-    test_node: ast.expr = node.test
-    if node.exit_flags:  # type: ignore[attr-defined]
-        both = ast.BoolOp(ast.And(), [none_of(node.exit_flags, node), node.test])  # type: ignore[attr-defined]
-        test_node = ast.copy_location(both, node.test)
-    elif isinstance(node.test, ast.Constant) and node.test.value:
-        raise t.syntax_error(node, "this loop never ends", "leave it with break or return")
+    test_node = test_of(t, node)
 
     def make(carried: Carried) -> Made:
         types = carried.mlir_types()

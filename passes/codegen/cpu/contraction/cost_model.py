@@ -57,8 +57,6 @@ class Problem:
     """Length of the dimension that lies along vectors."""
     unit_right: bool
     """Whether the right factor lies side by side along the lanes."""
-    unit_terms: bool
-    """Whether both factors lie side by side along the terms."""
     packable: bool
     """Whether both factors have a dimension of their own: rows and lanes."""
     simple: bool = False

@@ -162,7 +162,6 @@ def problem_of(product: Product) -> Problem:
         and not any(
             a.descends for a, p in zip(product.accesses, product.prologues, strict=False) if p is None
         ),
-        unit_terms=last is not None and left[last] == 1 and right[last] == 1,
         simple=len(product.m) <= 1
         and product.n == (product.lane,)
         and len(product.k) == 1

@@ -1,4 +1,4 @@
-"""Buffers of raised kernels: copies are loops, and what was taken is given back.
+"""A raised kernel, linalg on tensors, as plain loops over its arrays: upstream's lowerings, no schedule of ours.
 
 Upstream's deallocation keeps account of ownership in buffers of i1, which its lowering to LLVM does not
 take. Here loops carry buffers that stay in their place, so that no account is needed.
@@ -13,8 +13,31 @@ from mlir import ir
 from mlir.dialects import linalg, memref
 
 from pykern.errors import PassError
-from pykern.passes.framework import Pass
+from pykern.passes.framework import Pass, Pipeline, Upstream
+from pykern.passes.fusion.add_fusion_barriers import AddFusionBarriers
+from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
 from pykern.passes.kernels import named
+
+
+def raised_pipeline() -> Pipeline:
+    """From tensors to loops over memrefs."""
+    return Pipeline(
+        (
+            Upstream("canonicalize,cse"),
+            AddFusionBarriers(),  # what would be computed many times over stays apart
+            Upstream("func.func(linalg-fuse-elementwise-ops)"),
+            RemoveFusionBarriers(),
+            Upstream("canonicalize,cse"),
+            Upstream("eliminate-empty-tensors"),  # values made for one slice are made in it
+            Upstream("one-shot-bufferize,canonicalize,cse"),
+            Upstream("convert-bufferization-to-memref"),
+            CopiesToLinalg(),
+            Upstream("func.func(convert-linalg-to-loops)"),
+            Upstream("func.func(buffer-loop-hoisting),canonicalize,cse"),  # one allocation for all iterations
+            FreeBuffers(),
+            Upstream("loop-invariant-code-motion"),
+        )
+    )
 
 
 @dataclass(frozen=True)
