@@ -46,6 +46,7 @@ from pykern.lowering.record import Record
 from pykern.passes import kernels
 from pykern.passes.analysis.short_numbers import ShortNumbers, short_numbers
 from pykern.passes.framework import carefully, is_careful
+from pykern.passes.ir.argument_uses import argument_uses
 from pykern.passes.registry import register
 from pykern.passes.remarks import remark
 
@@ -188,7 +189,7 @@ def _is_product(module: ir.Module, source: KernelSource) -> bool:
         or not launch.plain
         or source.target != CPU
         or not source.noalias
-        or _has_small_matrices(source)
+        or _writes_small_matrices(module, source)
     ):
         return False
     from pykern.passes.tensor.raise_launches import is_product  # here: most kernels have no such loop
@@ -196,14 +197,17 @@ def _is_product(module: ir.Module, source: KernelSource) -> bool:
     return is_product(module)
 
 
-def _has_small_matrices(source: KernelSource) -> bool:
-    """Whether an array surely has many matrices of a few rows and columns: these fill no tiles."""
+def _writes_small_matrices(module: ir.Module, source: KernelSource) -> bool:
+    """Whether what is written surely are many matrices of a few rows and columns: these fill no tiles."""
     known, first = dict(source.known), 0
+    if not known:
+        return False
+    uses = iter(argument_uses(next(kernels.kernels(module))))
     for spec in [leaf for parameter in source.parameters for leaf in leaves(parameter.spec)]:
         if not isinstance(spec, ArraySpec):
             first += 1
             continue
-        if spec.rank > 2 and {first + spec.rank - 1, first + spec.rank} <= known.keys():
+        if next(uses).writes and spec.rank > 2 and {first + spec.rank - 1, first + spec.rank} <= known.keys():
             return True
         first += array_slots(spec.rank, spec.strided)
     return False

@@ -14,10 +14,11 @@ from mlir import ir
 
 from pykern.dialect import attributes as kern
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.code_size import UNROLLED_INDEX_OPS
 from pykern.passes.analysis.cost_model.lengths import LONGEST_INDEX_LOOP, SHORT_DIVISOR, SHORT_ROW
 from pykern.passes.analysis.launch_slots import first_slots, is_strided
 from pykern.passes.ir.values import defining, made_by
-from pykern.passes.kernels import is_constant, named
+from pykern.passes.kernels import find, is_constant, named
 
 ShortNumbers = tuple[tuple[int, tuple[int, ...]], ...]
 """Slots that are asked for one after the other until one holds no small number, behind the largest such number."""
@@ -56,27 +57,33 @@ class _Search:
             self.found[most, tuple(slots)] = None
 
     def _arrays(self) -> None:
-        """Rows, rows of rows, and steps from one element to the next."""
+        """Steps from one element to the next; where work-items are elements of rows, rows and rows of rows, too.
+
+        A work-item that has a row for itself goes over it by a loop, whose bounds `_loops` finds.
+        """
+        has_rows = kernels.rank(self.kernel) > 1
         for place, argument in enumerate(self.arguments):
             if not isinstance(argument.type, ir.MemRefType):
                 continue
             kind, first = ir.MemRefType(argument.type), self.slots[place] + 1
-            self._add(SHORT_ROW, [first + dim for dim in range(kind.rank - 1, 0, -1)])
+            if has_rows:
+                self._add(SHORT_ROW, [first + dim for dim in range(kind.rank - 1, 0, -1)])
             if is_strided(kind):
                 for dim in range(kind.rank):
                     self._add(SHORT_ROW, [first + kind.rank + dim])
 
     def _loops(self) -> None:
-        """All numbers that decide how often a loop runs."""
+        """All numbers that decide how often a loop runs, where it stays short if it is written out."""
         for loop in named(self.kernel, "scf.for"):
+            most = min(LONGEST_INDEX_LOOP, UNROLLED_INDEX_OPS // len(find(loop, lambda op: True)))
             slots: dict[int, bool] = {}
             whole = [self._behind(bound, slots) for bound in list(loop.operands)[:3]]
             if all(whole):
                 lengths = [slot for slot, is_length in slots.items() if is_length]
-                self._add(LONGEST_INDEX_LOOP, [*lengths, *(slot for slot in slots if slot not in lengths)])
+                self._add(most, [*lengths, *(slot for slot in slots if slot not in lengths)])
             else:  # windows around a work-item
                 for slot in [slot for slot, is_length in slots.items() if not is_length]:
-                    self._add(LONGEST_INDEX_LOOP, [slot])
+                    self._add(most, [slot])
 
     def _indices(self) -> None:
         """Scalars that indices are multiplied or divided with."""

@@ -85,7 +85,7 @@ def meet(
     if same(a, b):
         assert a is not None
         return a
-    pair = both_sides(name, (a, b), flows, zeros_like, lambda: where)
+    pair = values_of_paths(name, (a, b), flows, zeros_like, lambda: where)
     if isinstance(pair, Undefined):
         return pair
     if not all(map(flows, pair)) or not same_form(*pair) or not holds(*pair):
@@ -93,7 +93,7 @@ def meet(
     return pair
 
 
-def both_sides(
+def values_of_paths(
     name: str,
     pair: tuple[Value | None, Value | None],
     flows: Callable[[Value | None], bool],

@@ -15,7 +15,7 @@ from mlir import ir
 
 from pykern.frontend import arithmetic
 from pykern.frontend.left_paths import Flow, have_left
-from pykern.frontend.merging import both_sides, differing
+from pykern.frontend.merging import differing, values_of_paths
 from pykern.frontend.program.flow import (
     Leaf,
     LeafType,
@@ -131,7 +131,7 @@ def _meet(
     if same_contents(a, b):
         assert a is not None and b is not None
         return joined(a, b)
-    pair = both_sides(name, (a, b), flows, zeros_like, lambda: t.place_of(name, [node]) or t.span(node))
+    pair = values_of_paths(name, (a, b), flows, zeros_like, lambda: t.place_of(name, [node]) or t.span(node))
     if isinstance(pair, Undefined):
         return pair
     a, b = pair
