@@ -82,7 +82,7 @@ class _Search:
                 lengths = [slot for slot, is_length in slots.items() if is_length]
                 self._add(most, [*lengths, *(slot for slot in slots if slot not in lengths)])
             else:  # windows around a work-item
-                for slot in [slot for slot, is_length in slots.items() if not is_length]:
+                for slot in slots:
                     self._add(most, [slot])
 
     def _indices(self) -> None:
