@@ -59,9 +59,10 @@ class _Search:
     def _arrays(self) -> None:
         """Steps from one element to the next; where work-items are elements of rows, rows and rows of rows, too.
 
-        A work-item that has a row for itself goes over it by a loop, whose bounds `_loops` finds.
+        A work-item that has a row for itself names its elements, `x[i, 0]`, or goes over it by a loop, whose bounds
+        `_loops` finds.
         """
-        has_rows = kernels.rank(self.kernel) > 1
+        has_rows = kernels.rank(self.kernel) > 1 or not named(self.kernel, "scf.for", "scf.while")
         for place, argument in enumerate(self.arguments):
             if not isinstance(argument.type, ir.MemRefType):
                 continue
