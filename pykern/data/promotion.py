@@ -19,6 +19,7 @@ from pykern.types import (
     f32,
     f64,
     i64,
+    u64,
     weak_float,
 )
 
@@ -49,6 +50,13 @@ def true_divide(a: DType, b: DType) -> DType:
     if dtype.is_float:
         return dtype
     return weak_float if dtype.weak else f64
+
+
+def sum_type(a: DType) -> DType:
+    """The type that sums and products of many elements are kept in: integers in 64 bits, f16 and bf16 in f32."""
+    if a.is_float:
+        return f32 if a.bits == 16 else a
+    return u64 if a.kind == "u" else i64
 
 
 def unary_math(a: DType) -> DType:

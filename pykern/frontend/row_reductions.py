@@ -11,11 +11,12 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pykern.data.promotion import sum_type
 from pykern.data.source import Builtin, FunctionSource
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert
 from pykern.frontend.values import Array, Extension, FunctionValue, Scalar, Value, describe
-from pykern.types import DType, bool_, f32, f64, i64, u64
+from pykern.types import bool_, f64
 
 if TYPE_CHECKING:
     from pykern.frontend.calls import Calls
@@ -94,14 +95,8 @@ def _reduced(t: Calls, node: ast.Call, name: str, array: Array) -> Scalar:
     function = FunctionSource(f"{name}_of", f"<pykern.{name}>", 1, _TEXTS[name], names)
     arguments: list[Value] = [array]
     if name in _STARTS:
-        kind = bool_ if name in ("any", "all") else _kept_in(array.dtype.loaded)
+        kind = bool_ if name in ("any", "all") else sum_type(array.dtype.loaded)
         arguments.append(Scalar(kind, const=float(_STARTS[name]) if kind.is_float else _STARTS[name]))  # type: ignore[arg-type]
     found = t.called_with(node, FunctionValue(function), arguments, {})
     assert isinstance(found, Scalar)
     return found
-
-
-def _kept_in(dtype: DType) -> DType:
-    if dtype.is_float:
-        return f32 if dtype.bits == 16 else dtype
-    return u64 if dtype.kind == "u" else i64

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from pykern.data.promotion import sum_type
 from pykern.errors import KernelTypeError
 from pykern.runtime import reference
-from pykern.types import DType, bool_, f32, f64, i64, u64
+from pykern.types import f64
 
 NAMES = ("sum", "prod", "any", "all", "max", "min", "argmax", "argmin", "mean")
 
@@ -47,16 +48,10 @@ def _place(row: Any, is_greatest: bool) -> int:
 
 def _total(name: str, row: Any) -> Any:
     held = row.dtype.loaded
-    kind = _kept_in(held).numpy.type
+    kind = sum_type(held).numpy.type
     total = kind(name == "prod")
     for value in row:
         total = total * kind(value) if name == "prod" else total + kind(value)
     if name == "mean":
         total = total / kind(len(row)) if held.is_float else f64.numpy.type(total) / len(row)
     return held.numpy.type(total) if held.is_float else total
-
-
-def _kept_in(dtype: DType) -> DType:
-    if dtype.is_float:
-        return f32 if dtype.bits == 16 else dtype
-    return u64 if dtype.kind == "u" and dtype != bool_ else i64

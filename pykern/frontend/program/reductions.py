@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from mlir.dialects import arith
 
+from pykern.data.promotion import sum_type
 from pykern.frontend import arithmetic, mathematics
 from pykern.frontend.casts import convert, integer_range, materialise
 from pykern.frontend.program import arguments
@@ -31,7 +32,7 @@ from pykern.frontend.program.tensors import (
 from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import NoneValue, Scalar, TupleValue, Value
-from pykern.types import DType, bool_, f32, f64, i64, u64
+from pykern.types import DType, bool_, f32, f64, i64
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -51,15 +52,8 @@ class Reduction:
     """Whether no elements at all have a result."""
 
 
-def _wide(dtype: DType) -> DType:
-    """The type a sum is kept in."""
-    if dtype.is_float:
-        return f32 if dtype.bits == 16 else dtype
-    return u64 if dtype.kind == "u" else i64
-
-
 def _summed(dtype: DType) -> DType:
-    return dtype if dtype.is_float else _wide(dtype)
+    return dtype if dtype.is_float else sum_type(dtype)
 
 
 def _mean_type(dtype: DType) -> DType:
@@ -87,8 +81,8 @@ def _bool(_: DType) -> DType:
 
 
 REDUCTIONS = {
-    "sum": Reduction(lambda d: 0, _operator("+"), _wide, _summed),
-    "prod": Reduction(lambda d: 1, _operator("*"), _wide, _summed),
+    "sum": Reduction(lambda d: 0, _operator("+"), sum_type, _summed),
+    "prod": Reduction(lambda d: 1, _operator("*"), sum_type, _summed),
     "max": Reduction(_least, arithmetic.maximum, _same, _same, of_nothing=False),
     "min": Reduction(_greatest, arithmetic.minimum, _same, _same, of_nothing=False),
     "any": Reduction(lambda d: False, _operator("|"), _bool, _bool),
