@@ -36,6 +36,11 @@ def value(capture: source.Capture) -> Value:
     return UnsupportedValue(capture.description) if rule is None else rule(capture)  # type: ignore[union-attr]
 
 
+def static_value(given: object) -> Value:
+    """What a `pk.static` parameter is given."""
+    return value(given if isinstance(given, source.Constant | source.TypeName) else source.Constant(given))
+
+
 def register(kind: type, rule: Callable[[Any], Value]) -> None:
     """Say what captures of a kind become: those of array programs have their own."""
     _RULES[kind] = rule

@@ -14,12 +14,10 @@ from mlir.dialects import func
 from pykern.data.source import (
     ArgSpec,
     ArraySpec,
-    Constant,
     KernelSource,
     ScalarSpec,
     StaticSpec,
     StructSpec,
-    TypeName,
 )
 from pykern.dialect import attributes as kern
 from pykern.dialect.collectives import CONVERGENT
@@ -143,8 +141,7 @@ def _bind(spec: ArgSpec, name: str, arguments: Iterator[ir.Value], reads: bool, 
     if isinstance(spec, ScalarSpec):
         return Scalar(BY_NAME[spec.dtype], next(arguments))
     if isinstance(spec, StaticSpec):
-        value = spec.value
-        return captured.value(value if isinstance(value, Constant | TypeName) else Constant(value))
+        return captured.static_value(spec.value)
     items = tuple(_bind(inner, f"{name}.{field}", arguments, reads, writes) for field, inner in spec.fields)
     is_tuple = all(field.isdigit() for field, _ in spec.fields)
     return TupleValue(items, spec.name, () if is_tuple else tuple(field for field, _ in spec.fields))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
-from pykern.data.operator_functions import ARITHMETIC, COMPARISONS, LOGICAL
+from pykern.data.operator_functions import ARITHMETIC, COMPARISONS, LOGICAL, OF_ROWS
 from pykern.dialect import atomics, collectives, differentiation, index_space, memory, reports
 from pykern.errors import ARGUMENTS, LaunchError
 from pykern.frontend import arithmetic, mathematics, philox, row_reductions
@@ -60,7 +60,7 @@ def call(t: Calls, node: ast.Call, name: str) -> Value:
     if name in _OF_NODES:
         return _OF_NODES[name](t, node)
     args, keywords = t.arguments(node)
-    if name in row_reductions.NAMES and args and isinstance(args[0], Array):
+    if name in OF_ROWS and args and isinstance(args[0], Array):
         return row_reductions.call(t, node, name, args[0], args[1:], keywords)
     if name in mathematics.NAMES:
         return _mathematics(t, node, name, args, keywords)
@@ -96,7 +96,7 @@ def _operator(t: Calls, node: ast.Call, name: str, args: list[Value], keywords: 
 
 def known_names() -> list[str]:
     """The functions that kernels know."""
-    tables = (mathematics.NAMES, POSITIONS, LANES, ATOMICS, CASTS, row_reductions.NAMES, _HANDLERS, _OF_NODES)
+    tables = (mathematics.NAMES, POSITIONS, LANES, ATOMICS, CASTS, OF_ROWS, _HANDLERS, _OF_NODES)
     return sorted({name for table in tables for name in table})
 
 

@@ -14,6 +14,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.data.elsewhere import FRAMEWORKS, RANDOM, instead_of_elsewhere
+from pykern.data.operator_functions import OF_ROWS
 from pykern.data.scopes import dotted
 from pykern.errors import (
     CAPTURED,
@@ -198,7 +199,7 @@ class Names(Translation):
             for d in range(len(array.shape)):
                 total = arithmetic.binary("*", total, self.length(array, d))
             return total
-        if node.attr in row_reductions.NAMES:
+        if node.attr in OF_ROWS:
             return row_reductions.RowMethod(array, node.attr)
         hint = METHODS.get(node.attr, "there are shape, dtype, ndim, size")
         raise self.type_error(node, f"an array has no attribute `{node.attr}` in kernels", hint)

@@ -55,7 +55,6 @@ _TEXTS = {
     "argmax": _PLACE.format(name="argmax_of", better=">"),
     "argmin": _PLACE.format(name="argmin_of", better="<"),
 }
-NAMES = (*_TEXTS, "mean")
 _STARTS: dict[str, object] = {"sum": 0, "prod": 1, "any": False, "all": True}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pykern import language
-from pykern.data.operator_functions import ARITHMETIC
+from pykern.data.operator_functions import ARITHMETIC, OF_ROWS
 from pykern.data.promotion import promote, true_divide
 from pykern.errors import BY_ZERO, ZERO_STEP, AssertionFailed, KernelTypeError
 from pykern.runtime import reference, reference_rows
@@ -91,7 +91,7 @@ def of_numbers(function: Any) -> Any:
     ):
         return function
     name = language.from_callable(function)
-    if name in reference_rows.NAMES:
+    if name in OF_ROWS:
         return _on_rows(name, function)
     found = None if name is None else _FUNCTIONS.get(name)
     if found is None:

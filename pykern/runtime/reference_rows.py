@@ -11,8 +11,6 @@ from pykern.errors import KernelTypeError
 from pykern.runtime import reference
 from pykern.types import f64
 
-NAMES = ("sum", "prod", "any", "all", "max", "min", "argmax", "argmin", "mean")
-
 
 def reduced(name: str, row: Any, others: tuple[Any, ...] = ()) -> Any:
     """The reduction `name` of all elements of an array of one dimension; `others` are further arguments, all None."""

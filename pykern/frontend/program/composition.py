@@ -15,7 +15,7 @@ from pykern.frontend.program.tensors import Extent, extract_slice
 from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import LanguageName, NoneValue, Scalar, TupleValue, TypeValue, Value
-from pykern.types import DType, bool_, weak_float, weak_int
+from pykern.types import DType, bool_, f64, weak_float, weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -49,6 +49,11 @@ class Composer:
     def operand(self, value: Value) -> Cell | Scalar:
         """A number as it is; else an array, as `array` makes it."""
         return value if isinstance(value, Scalar) else self.array(value)
+
+    def floats(self, value: Value) -> Cell:
+        """An array of floats as it is, others as f64."""
+        x = self.array(value)
+        return x if x.dtype.is_float else self.array(self.cast(x, f64))
 
     def reshaped(self, x: Cell, *lengths: int) -> Cell:
         return shaping.reshaped(self.t, self.node, x, lengths)

@@ -61,8 +61,7 @@ def _gradient(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords:
         raise t.type_error(
             node, f"`gradient` has {what} in array programs", "write np.gradient(x, dx, axis=0)"
         )
-    x = made.array(args[0])
-    x = x if x.dtype.is_float else made.array(made.cast(x, f64))
+    x = made.floats(args[0])
     axes = arguments.axes(t, node, keywords.get("axis", NoneValue()), len(x.shape))
     steps = list(args[1:]) or [number(1.0)]
     if len(steps) not in (1, len(axes)):

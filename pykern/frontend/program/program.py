@@ -18,11 +18,9 @@ from pykern.data.source import (
     DICT,
     ArgSpec,
     ArraySpec,
-    Constant,
     Parameter,
     ScalarSpec,
     StaticSpec,
-    TypeName,
     leaves,
 )
 from pykern.dialect import attributes as kern
@@ -152,8 +150,7 @@ def _bind(parameter: Parameter, spec: ArgSpec, name: str, arguments: Iterator[tu
     if isinstance(spec, ScalarSpec):
         return Scalar(BY_NAME[spec.dtype], next(arguments)[1])
     if isinstance(spec, StaticSpec):
-        value = spec.value
-        return captured.value(value if isinstance(value, Constant | TypeName) else Constant(value))
+        return captured.static_value(spec.value)
     items = tuple(_bind(parameter, inner, f"{name}.{field}", arguments) for field, inner in spec.fields)
     if spec.name == DICT:
         return DictValue(tuple(zip((field for field, _ in spec.fields), items, strict=True)))

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from pykern.data.promotion import promote
+from pykern.data.promotion import promote, true_divide
 from pykern.data.source import Builtin, CapturedKernel, FunctionSource, KernelOptions, TypeName
 from pykern.frontend.program import arguments
 from pykern.frontend.program.composition import Composer, is_given, number, numbers
@@ -238,7 +238,7 @@ def _median(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: d
     given = arguments.bind(t, node, "median", "x axis= keepdims=", args, keywords)
     made = Composer(t, node)
     x, kept = _last(made, given["x"], given["axis"], "median")
-    ordered = _sorted(made, _as_float(made, x), len(x.shape) - 1)
+    ordered = _sorted(made, made.floats(x), len(x.shape) - 1)
     n, along = ordered.shape[-1], len(x.shape) - 1
     middle = made.part(ordered, along, (n - 1) // 2, n // 2 + 1)
     found = _unless_nan(made, ordered, made.array(made.call("mean", middle, number(along))))
@@ -256,7 +256,8 @@ def _quantile(scale: float, name: str) -> Callable:
                 node, f"`q` is a number or a vector, not {q.description}", "give one dimension"
             )
         places = q if isinstance(q, Cell) else made.array(q)
-        kind = _kind(x.dtype) if isinstance(q, Scalar) and q.dtype.weak else promote(_kind(x.dtype), q.dtype)
+        kind = true_divide(x.dtype, x.dtype)
+        kind = kind if isinstance(q, Scalar) and q.dtype.weak else promote(kind, q.dtype)
         places = made.cast(places, f64)
         if scale != 1.0:
             places = made.op("/", places, number(scale))
@@ -288,7 +289,7 @@ def _between(made: Composer, ordered: Cell, q: Value, method: str, kind: DType) 
     if method in ends:
         return _unless_nan(made, ordered, _at(made, ordered, ends[method]))
     a, b = _at(made, ordered, low), _at(made, ordered, high)
-    a, b = (made.cast(v, _kind(v.dtype)) for v in (a, b))
+    a, b = map(made.floats, (a, b))
     share = made.cast(made.op("-", place, low), kind)
     if method == "midpoint":
         share = made.call("where", made.op("==", low, high), number(0.0), number(0.5))
@@ -335,14 +336,6 @@ def _last(made: Composer, given: Value, axis: Value, name: str) -> tuple[Cell, t
 
 def _is_kept(made: Composer, given: dict[str, Value]) -> bool:
     return arguments.flag(made.t, made.node, given["keepdims"], "`keepdims`")
-
-
-def _kind(dtype: DType) -> DType:
-    return dtype if dtype.is_float else f64
-
-
-def _as_float(made: Composer, x: Cell) -> Cell:
-    return x if x.dtype.is_float else made.array(made.cast(x, f64))
 
 
 HANDLERS: dict[str, Callable] = {

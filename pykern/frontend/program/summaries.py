@@ -16,7 +16,6 @@ from pykern.frontend.program import arguments
 from pykern.frontend.program.composition import Composer, is_given, number, numbers
 from pykern.frontend.program.operators import truth
 from pykern.frontend.values import Scalar, Text, Value
-from pykern.types import f64
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -155,8 +154,7 @@ def _norm(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dic
     """`numpy.linalg.norm`: the root of the sum of squares; of vectors also of order 0, 1, inf, -inf and p."""
     given = arguments.bind(t, node, "norm", "x ord= axis= keepdims=", args, keywords)
     made, along = Composer(t, node), _along(given)
-    x = made.array(given["x"])
-    x = x if x.dtype.is_float else made.array(made.cast(x, f64))
+    x = made.floats(given["x"])
     order = given["ord"]
     count = len(arguments.axes(t, node, given["axis"], len(x.shape)))
     is_plain = not is_given(order) or (isinstance(order, Text) and order.value == "fro" and count == 2)

@@ -124,8 +124,7 @@ def _histogram(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords
     """How many elements are in each bin, and the edges of the bins; the last bin has its upper edge, too."""
     given = arguments.bind(t, node, "histogram", "x bins= range= density= weights=", args, keywords)
     made = Composer(t, node)
-    x = made.array(given["x"])
-    x = made.reshaped(x if x.dtype.is_float else made.array(made.cast(x, f64)), -1)
+    x = made.reshaped(made.floats(given["x"]), -1)
     refuse(t, node, x.shape, "`histogram` goes along")
     bins = given["bins"] if is_given(given["bins"]) else number(10)
     if isinstance(bins, Cell | TupleValue):
@@ -222,7 +221,6 @@ def _covariance(made: Composer, given: dict[str, Value]) -> Value:
             raise t.type_error(
                 node, f"variables are the rows of a matrix, not {x.description}", "give two dimensions"
             )
-        x = x if x.dtype.is_float else made.array(made.cast(x, f64))
         x = made.reshaped(x, 1, -1) if len(x.shape) < 2 else made.cell("transpose", x) if turned else x
         parts[k] = x if x.dtype == f64 else made.array(made.cast(x, f64))
     x = parts[0] if len(parts) == 1 else made.cell("vstack", TupleValue(tuple(parts)))
