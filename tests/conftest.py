@@ -96,6 +96,13 @@ def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
 
 
+@pytest.fixture(autouse=True)
+def torch_repeats(request: pytest.FixtureRequest) -> None:
+    """PyTorch's random numbers, too, are the same in every run of a test and in every order of tests."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(zlib.crc32(request.node.nodeid.encode()))
+
+
 @pytest.fixture(scope="module", autouse=True)
 def jax_as_it_was() -> Iterator[None]:
     """A file that lets JAX compute in 64 bits lets it do so for its own tests alone."""

@@ -119,7 +119,7 @@ def test_exported_programs_have_gradients():
 
 
 def test_checkpointing():
-    x, y = torch.randn(5), torch.randn(5)
+    x, y = torch.randn(5, dtype=torch.float64), torch.randn(5, dtype=torch.float64)
 
     def checkpointed(x):
         return torch.utils.checkpoint.checkpoint(lambda x: softmax(saxpy(x, y, 2.0)), x, use_reentrant=False)
