@@ -5,6 +5,7 @@ from __future__ import annotations
 from pykern.data.elsewhere import RANDOM, instead_of_elsewhere
 from pykern.frontend.values import (
     Array,
+    Extension,
     FunctionValue,
     LanguageName,
     NoneValue,
@@ -193,4 +194,6 @@ def scalar_from(value: Value) -> str | None:
         )
     if isinstance(value, Array) and value.name.isidentifier():
         return f"index it, as in {value.name}[{', '.join('ijklmnpq'[: len(value.shape)]) or '()'}]"
+    if isinstance(value, Extension):
+        return value.instead_of_scalar
     return next((advice for kind, advice in _SCALAR_FROM.items() if isinstance(value, kind)), None)

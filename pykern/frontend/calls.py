@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from pykern.errors import ARGUMENTS, KernelSyntaxError
-from pykern.frontend import call_counts, captured, cuda_calls, language_ops, row_reductions
+from pykern.frontend import call_counts, captured, cuda_calls, language_ops, row_reductions, rows
 from pykern.frontend.casts import convert
 from pykern.frontend.debug_checks import check_step
 from pykern.frontend.desugar import RESULT, Desugarer, always_returns
@@ -31,7 +31,7 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.types import weak_int
+from pykern.types import DType, weak_int
 
 
 class Calls(Elements):
@@ -46,10 +46,16 @@ class Calls(Elements):
             if len(arguments) != 1 or keywords:
                 raise self.type_error(node, f"pk.{callee.dtype.name} takes one value, not {len(arguments)}",
                                       f"write pk.{callee.dtype.name}(x)")  # fmt: skip
-            return convert(self.as_scalar(node.args[0], arguments[0]), callee.dtype)
+            return self.converted(node, node.args[0], arguments[0], callee.dtype)
         if isinstance(callee, RowMethod):
-            return row_reductions.call(self, node, callee.name, callee.array, *self.arguments(node))
+            return row_reductions.method(self, node, callee, *self.arguments(node))
         return self.call_value(node, callee)
+
+    def converted(self, node: ast.Call, place: ast.expr, value: Value, dtype: DType) -> Value:
+        """``pk.f32(x)`` of a number, or of each element of a row."""
+        if rows.is_row(value):
+            return rows.computed(self, node, [value], lambda one: convert(one[0], dtype))
+        return convert(self.as_scalar(place, value), dtype)
 
     def call_value(self, node: ast.Call, callee: Value) -> Value:
         """A call of a struct or of a function."""
@@ -93,6 +99,17 @@ class Calls(Elements):
             else:
                 keywords[keyword.arg] = self.expression(keyword.value)
         return positional, keywords
+
+    def given(
+        self, node: ast.Call, names: tuple[str, ...], args: list[Value], keywords: dict[str, Value]
+    ) -> dict[str, Value]:
+        """Arguments by name. Raises `KernelTypeError` for one too many, and for a name there is not."""
+        unknown = [*keywords.keys() - set(names), *keywords.keys() & set(names[: len(args)])]
+        if len(args) > len(names) or unknown:
+            what = f"not `{unknown[0]}` as well" if unknown else f"not {len(args)} values"
+            raise self.type_error(node, f"`{ast.unparse(node.func)}` takes {', '.join(names)}: {what}",
+                                  "give each argument once", ARGUMENTS)  # fmt: skip
+        return dict(zip(names, args, strict=False)) | keywords
 
     def spread(self, node: ast.expr) -> dict[str, Value]:
         """``**node``."""

@@ -31,8 +31,8 @@ from pykern.frontend.merging import (
     unify,
     zeros_like,
 )
+from pykern.frontend.rows import Rows, has_tuple, is_row
 from pykern.frontend.values import (
-    Array,
     RangeValue,
     Scalar,
     TupleValue,
@@ -73,7 +73,7 @@ def for_loop(t: Translation, node: ast.For) -> None:
     iterated = t.expression(node.iter)
     if isinstance(iterated, TupleValue):
         unrolled(t, node, iterated.items)
-    elif isinstance(iterated, Array) and iterated.shape:
+    elif is_row(iterated):
         nil, one = Scalar(weak_int, const=0), Scalar(weak_int, const=1)
         _counted(t, node, RangeValue(nil, t.length(iterated, 0), one), iterated)
     elif not isinstance(iterated, RangeValue):
@@ -85,7 +85,7 @@ def for_loop(t: Translation, node: ast.For) -> None:
         _counted(t, node, iterated)
 
 
-def _counted(t: Translation, node: ast.For, r: RangeValue, array: Array | None = None) -> None:
+def _counted(t: Translation, node: ast.For, r: RangeValue, array: Rows | None = None) -> None:
     """A loop in the IR, over the numbers of a range or over the elements of `array` that they count. What each
     iteration assigns has a value after a range that is known not to be empty."""
     count, body, targets = trip_count(r), _ForBody(t, node, r, array), set(target_names(node))
@@ -127,9 +127,13 @@ def _indexes_tuple(t: Translation, node: ast.For, r: RangeValue) -> bool:
     indexed = (n for part in node.body for n in ast.walk(part) if isinstance(n, ast.Subscript))
     return any(
         not counters.isdisjoint(n.id for n in ast.walk(found.slice) if isinstance(n, ast.Name))
-        and isinstance(_known(t, found.value), TupleValue)
+        and _has_tuple(_known(t, found.value))
         for found in indexed
     )
+
+
+def _has_tuple(value: Value | None) -> bool:
+    return value is not None and has_tuple(value)
 
 
 def _known(t: Translation, node: ast.expr) -> Value | None:
@@ -191,7 +195,7 @@ def ceil_divide(a: Scalar, b: Scalar) -> Scalar:
 class _ForBody:
     """One iteration of a `for` loop: binds the target and translates the body."""
 
-    def __init__(self, t: Translation, node: ast.For, r: RangeValue, array: Array | None) -> None:
+    def __init__(self, t: Translation, node: ast.For, r: RangeValue, array: Rows | None) -> None:
         self.t, self.node, self.range, self.array = t, node, r, array
 
     def __call__(self, counter: ir.Value, counts: bool) -> None:

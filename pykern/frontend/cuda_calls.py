@@ -65,6 +65,7 @@ def _passed(t: Calls, node: ast.AST, function: CapturedCuda, number: int, value:
             raise t.type_error(
                 node, f"argument {number + 1} of `{function.name}` is {wanted}, not {describe(value)}", hint
             )
+        t.note_array_write(value.ssa)
         address = memref.ExtractAlignedPointerAsIndexOp(value.ssa).result
         return arith.IndexCastOp(ir.IntegerType.get_signless(64), address).result
     scalar = t.as_scalar(node, value)

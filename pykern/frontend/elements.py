@@ -12,10 +12,11 @@ from dataclasses import replace
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.errors import INDICES
-from pykern.frontend import arithmetic, from_end
+from pykern.errors import CHANGED_KIND, INDICES, KernelTypeError
+from pykern.frontend import arithmetic, from_end, rows
 from pykern.frontend.casts import convert, materialise, mlir_type, to_storage
 from pykern.frontend.names import Names
+from pykern.frontend.rows import Row
 from pykern.frontend.values import (
     Array,
     LanguageName,
@@ -42,20 +43,28 @@ class Elements(Names):
             return self.tuple_item(node, base)
         if isinstance(base, TypeValue | LanguageName):
             return base  # an annotation such as pk.f32[:]
-        array, indices = self.subscript(node, base, whole=False)
+        if isinstance(base, Row):
+            return self.row_item(node, base)
+        array, indices = self.subscript(node, base)
         if len(indices) < len(array.outer) + len(array.shape):
             return self.part(node, array, indices)
         return self.load(node, array, indices)
 
-    def item(self, node: ast.expr, array: Array, index: Scalar) -> Value:
+    def item(self, node: ast.expr, array: rows.Rows, index: Scalar) -> Value:
         """The element or the row of `array`, which is `node`, at one place of its first dimension."""
+        if isinstance(array, Row):
+            return rows.item(self, node, array, index)
         indices = [*array.outer, materialise(convert(index, weak_int))]
         return self.load(node, array, indices) if len(array.shape) == 1 else self.part(node, array, indices)
 
     def part(self, node: ast.expr, array: Array, indices: list[ir.Value]) -> Array:
         """``x[i]`` of an array with more dimensions: a row, which is indexed as an array of its own."""
         taken = len(indices) - len(array.outer)
-        return replace(array, name=ast.unparse(node), shape=array.shape[taken:], outer=tuple(indices))
+        return (
+            replace(array, name=ast.unparse(node), shape=array.shape[taken:], outer=tuple(indices))
+            if taken
+            else array
+        )
 
     def tuple_item(self, node: ast.Subscript, base: TupleValue) -> Value:
         if isinstance(node.slice, ast.Slice):
@@ -74,17 +83,25 @@ class Elements(Names):
                                   "its first item is t[0], its last one t[-1]")  # fmt: skip
         return base.items[index.const]
 
-    def subscript(
-        self, node: ast.Subscript, base: Value | None = None, whole: bool = True
-    ) -> tuple[Array, list[ir.Value]]:
-        """The array and the index values of ``x[i, j]``: of every dimension, or where not `whole` of the first ones."""
+    def row_item(self, node: ast.Subscript, row: Row) -> Value:
+        """``(x[i] - x[j])[k]``: an element, or with fewer indices than dimensions a row of a computed row."""
+        found: Value = row
+        for index in node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]:
+            if not isinstance(found, Row):
+                raise self.type_error(node, f"{describe(row)} has fewer dimensions than indices are given",
+                                      "give one index for each dimension", INDICES)  # fmt: skip
+            found = rows.item(self, node, found, self.place(index, self.scalar(index), found, 0))
+        return found
+
+    def subscript(self, node: ast.Subscript, base: Value | None = None) -> tuple[Array, list[ir.Value]]:
+        """The array and the index values of ``x[i, j]``, of the first dimensions or of all."""
         if base is None:
             base = self.expression(node.value)
         if not isinstance(base, Array):
             raise self.type_error(
                 node, f"{self.called(node.value, base)} cannot be indexed", self.instead_of_index(node)
             )
-        return base, [*base.outer, *self.indices(node, base, whole)]
+        return base, [*base.outer, *self.indices(node, base)]
 
     @staticmethod
     def called(node: ast.expr, value: Value) -> str:
@@ -100,9 +117,12 @@ class Elements(Names):
             return f"pass an array for `{node.value.id}`, or write `{node.value.id}` without an index"
         return "only arrays and tuples hold elements"
 
-    def indices(self, access: ast.Subscript, array: Array, whole: bool) -> list[ir.Value]:
+    def indices(self, access: ast.Subscript, array: Array) -> list[ir.Value]:
         node = access.slice
-        nodes = node.elts if isinstance(node, ast.Tuple) else [node]
+        nodes = list(node.elts) if isinstance(node, ast.Tuple) else [node]
+        if len(nodes) <= len(array.shape):
+            while nodes and _is_whole(nodes[-1]):
+                nodes.pop()  # x[i, :] is x[i]
         items: list[tuple[ast.expr, Value]] = []
         for item in nodes:
             if isinstance(item, ast.Slice) or (isinstance(item, ast.Constant) and item.value in (None, ...)):
@@ -116,7 +136,7 @@ class Elements(Names):
                 continue
             value = self.expression(item)
             items += [(item, v) for v in value.items] if isinstance(value, TupleValue) else [(item, value)]
-        if len(items) > len(array.shape) or (whole and len(items) < len(array.shape)):
+        if len(items) > len(array.shape):
             plural = "" if len(array.shape) == 1 else "s"
             raise self.type_error(node, f"{describe(array)} has {len(array.shape)} dimension{plural}, "
                                   f"and {len(items)} {'index is' if len(items) == 1 else 'indices are'} given",
@@ -150,24 +170,28 @@ class Elements(Names):
 
     def index(self, node: ast.expr, value: Value, array: Array, dimension: int, access: ast.expr) -> ir.Value:
         """An index of an access as `index`; a negative constant counts from the end, as Python's does."""
-        scalar = self.as_scalar(node, value)
+        scalar = self.place(node, self.as_scalar(node, value), array, dimension)
+        if scalar is not value and isinstance(value, Scalar) and value.is_const:
+            from_end.note(self.frame.function.source.file, access, dimension)
+        return materialise(convert(scalar, weak_int))
+
+    def place(self, node: ast.expr, scalar: Scalar, array: rows.Rows, dimension: int) -> Scalar:
+        """An index, where it is a negative constant counted from the start."""
         if not scalar.dtype.is_integer:
             advice = "use // to divide, or pk.cast(x, pk.i64) to cut off the fraction"
             raise self.type_error(
                 node, f"an index must be an integer, not {describe(scalar)}", advice, INDICES
             )
         if scalar.is_const:
-            length = array.shape[dimension]
+            known = array.shape[dimension]
+            length = known.const if isinstance(known, Scalar) else known
             if length is not None and not -length <= scalar.const < length:
                 raise self.type_error(node, f"index {scalar.const} is outside of dimension {dimension} of "
                                       f"{describe(array)}",
                                       f"indices are {-length} to {length - 1}", INDICES)  # fmt: skip
             if scalar.const < 0:
-                from_end.note(self.frame.function.source.file, access, dimension)
-                scalar = arithmetic.binary(
-                    "+", self.length(array, dimension), Scalar(weak_int, const=scalar.const)
-                )
-        return materialise(convert(scalar, weak_int))
+                return arithmetic.binary("+", self.length(array, dimension), scalar)
+        return scalar
 
     def load(self, node: ast.AST, array: Array, indices: list[ir.Value]) -> Scalar:
         if not array.reads:
@@ -198,6 +222,19 @@ class Elements(Names):
                 arithmetic.element(self.as_scalar(written or node, value), array.dtype.loaded)
             )
         memref.StoreOp(self.in_memory(stored, array), array.ssa, indices)
+        self.note_array_write(array.ssa)
+
+    def note_array_write(self, array: ir.Value | None) -> None:
+        """`array` is written, None for all. Raises `KernelTypeError` where the loop around has read a row that is
+        computed from it: in the next iteration the row would have other elements than where it got its name."""
+        found = self.array_writes.note(array)
+        if found is not None:
+            place, text = found
+            raise KernelTypeError(
+                f"`{text}` is computed where it is read, and the loop around writes what it is computed from", place,
+                "compute it in the loop, or keep it in t = np.zeros(3, np.float32) with t[:] = ...", self.call_notes(),
+                CHANGED_KIND,
+            )  # fmt: skip
 
     def in_memory(self, value: ir.Value, array: Array) -> ir.Value:
         """An element as memory holds it."""
@@ -206,3 +243,10 @@ class Elements(Names):
         if array.dtype != bool_:
             return value
         return arith.ExtUIOp(ir.IntegerType.get_signless(8), value).result
+
+
+def _is_whole(node: ast.expr) -> bool:
+    """Whether an index takes a whole dimension: `:`, or `...`, which stands for all that are left."""
+    if isinstance(node, ast.Slice):
+        return node.lower is node.upper is node.step is None
+    return isinstance(node, ast.Constant) and node.value is Ellipsis

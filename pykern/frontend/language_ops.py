@@ -13,10 +13,10 @@ from mlir import ir
 
 from pykern.data.operator_functions import ARITHMETIC, COMPARISONS, LOGICAL, OF_ROWS
 from pykern.dialect import atomics, collectives, differentiation, index_space, memory, reports
-from pykern.errors import ARGUMENTS, LaunchError
-from pykern.frontend import arithmetic, mathematics, philox, row_reductions
+from pykern.errors import ARGUMENTS
+from pykern.frontend import arithmetic, mathematics, philox, private_arrays, row_reductions, row_stores, rows
 from pykern.frontend.advice import instead_of_function
-from pykern.frontend.casts import bitcast, bits, convert, materialise, memory_type
+from pykern.frontend.casts import bitcast, bits, convert, materialise
 from pykern.frontend.debug_checks import check_divisor
 from pykern.frontend.merging import flows, leaves
 from pykern.frontend.values import (
@@ -30,7 +30,7 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.types import DType, bool_, f32, weak_float, weak_int
+from pykern.types import bool_, f32, weak_float, weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.calls import Calls
@@ -60,7 +60,7 @@ def call(t: Calls, node: ast.Call, name: str) -> Value:
     if name in _OF_NODES:
         return _OF_NODES[name](t, node)
     args, keywords = t.arguments(node)
-    if name in OF_ROWS and args and isinstance(args[0], Array):
+    if name in OF_ROWS and args and rows.is_row(args[0]):
         return row_reductions.call(t, node, name, args[0], args[1:], keywords)
     if name in mathematics.NAMES:
         return _mathematics(t, node, name, args, keywords)
@@ -90,7 +90,7 @@ def _operator(t: Calls, node: ast.Call, name: str, args: list[Value], keywords: 
         raise t.type_error(node, f"`{name}` takes two numbers", "give both", ARGUMENTS)
     a, b = given["a"], given["b"]
     if name in LOGICAL:
-        a, b = (arithmetic.truth(t.as_scalar(node, v)) for v in (a, b))
+        a, b = (t.converted(node, node, v, bool_) for v in (a, b))
     return t.operator(node, _OPERATORS[name], a, b)
 
 
@@ -106,7 +106,13 @@ def _mathematics(t: Calls, node: ast.Call, name: str, args: list[Value], keyword
                            "give its arguments in order")  # fmt: skip
     if len(args) == 1 and isinstance(args[0], TupleValue) and name in ("min", "max"):
         args = list(args[0].items)
+    if rows.are_operands(args):
+        return rows.computed(t, node, args, lambda scalars: _of_numbers(t, node, name, scalars))
     scalars = [t.as_scalar(n, v) for n, v in zip(_argument_nodes(node, args), args, strict=True)]
+    return _of_numbers(t, node, name, scalars)
+
+
+def _of_numbers(t: Calls, node: ast.Call, name: str, scalars: list[Scalar]) -> Value:
     with t.operands_of(node):
         if name in ("divmod", "cdiv") and len(scalars) == 2:
             check_divisor(t.source, *scalars)
@@ -143,74 +149,15 @@ def _position(t: Calls, node: ast.Call, name: str, args: list[Value], keywords: 
     return Scalar(weak_int, POSITIONS[name].create(dim.const))
 
 
-# -- memory -----------------------------------------------------------------------------------
-
-
-def _buffer(made: type[memory.BufferOp], space: str) -> Callable:
-    def create(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-        given = _given(t, node, ("shape", "dtype"), args, keywords)
-        if set(given) != {"shape", "dtype"} or not isinstance(given["dtype"], TypeValue):
-            wrong = given.get("dtype")
-            what = f", and this is {describe(wrong)}" if wrong is not None else ""
-            written = ast.unparse(node.args[0]) if node.args else "(16, 16)"
-            raise t.type_error(
-                node, f"pk.{space} takes a shape and a dtype{what}", f"write pk.{space}({written}, pk.f32)"
-            )
-        dtype = given["dtype"].dtype
-        if dtype.weak:
-            raise t.type_error(
-                node, f"pk.{space} takes a dtype of fixed width, not {dtype.name}", "write pk.i64"
-            )
-        if made is memory.SharedOp and _is_sized_at_launch(given["shape"]):
-            return _shared_of_launch(t, node, dtype)
-        shape = _constant_shape(t, node, given["shape"], space)
-        buffer = made.create(shape, memory_type(dtype))
-        return Array(f"pk.{space} memory", dtype, buffer, space, shape)
-
-    return create
-
-
-def _is_sized_at_launch(shape: Value) -> bool:
-    if isinstance(shape, TupleValue) and len(shape.items) == 1:
-        shape = shape.items[0]
-    return isinstance(shape, NoneValue) or (
-        isinstance(shape, Scalar) and shape.is_const and shape.const == -1
-    )
-
-
-def _shared_of_launch(t: Calls, node: ast.Call, dtype: DType) -> Value:
-    """``pk.shared(None, dtype)``: as many elements as fit in the launch's `shared_bytes`."""
-    if t.shared_bytes is None:
-        raise LaunchError(
-            f"`{t.source.function.name}` has a shared array without a length, and is launched without shared_bytes",
-            t.span(node),
-            f"say how many bytes: shared_bytes=64 * {dtype.itemsize}",
-            t.call_notes(),
-        )
-    buffer = memory.DynamicSharedOp.create(t.shared_bytes, memory_type(dtype))
-    return Array("pk.shared memory", dtype, buffer, "shared", (None,))
-
-
-def _constant_shape(t: Calls, node: ast.Call, value: Value, space: str) -> tuple[int, ...]:
-    items = value.items if isinstance(value, TupleValue) else (value,)
-    shape: list[int] = []
-    for item in items:
-        length = t.as_scalar(node.args[0] if node.args else node, item)
-        if not length.is_const or not isinstance(length.const, int) or length.const < 0:
-            raise t.type_error(node, f"the shape of pk.{space} must be known at compile time",
-                               "use constants, captured values, or a pk.static parameter")  # fmt: skip
-        shape.append(length.const)
-    return tuple(shape)
+# -- atomics and barriers ----------------------------------------------------------------------
 
 
 def _barrier(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     if args or keywords:
         raise t.type_error(node, "pk.barrier takes no arguments: all of a group meet", "write pk.barrier()")
     memory.BarrierOp.create()
+    t.note_array_write(None)
     return NoneValue()
-
-
-# -- atomics ----------------------------------------------------------------------------------
 
 
 def _element(t: Calls, node: ast.Call, args: list[Value], count: int) -> tuple[Array, list[ir.Value]]:
@@ -243,7 +190,9 @@ def _atomic(t: Calls, node: ast.Call, kind: str, args: list[Value]) -> Value:
         kind = "u" + kind
     with t.operands_of(node):
         value = materialise(arithmetic.element(t.as_scalar(node.args[2], args[2]), dtype))
-    return Scalar(dtype, atomics.AtomicRmwOp.create(kind, value, array.ssa, indices))
+    old = Scalar(dtype, atomics.AtomicRmwOp.create(kind, value, array.ssa, indices))
+    t.note_array_write(array.ssa)
+    return old
 
 
 def _compare_exchange(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
@@ -254,7 +203,9 @@ def _compare_exchange(t: Calls, node: ast.Call, args: list[Value], keywords: dic
         expected, desired = (
             materialise(arithmetic.element(t.as_scalar(node, v), array.dtype)) for v in args[2:]
         )
-    return Scalar(array.dtype, atomics.AtomicCasOp.create(expected, desired, array.ssa, indices))
+    old = Scalar(array.dtype, atomics.AtomicCasOp.create(expected, desired, array.ssa, indices))
+    t.note_array_write(array.ssa)
+    return old
 
 
 # -- subgroups and groups ---------------------------------------------------------------------
@@ -337,7 +288,7 @@ def _cast(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     dtype = given.get("dtype")
     if not isinstance(dtype, TypeValue) or "x" not in given:
         raise t.type_error(node, "pk.cast takes a value and a dtype", "write pk.cast(x, pk.f32)")
-    return convert(t.as_scalar(node, given["x"]), dtype.dtype)
+    return t.converted(node, node, given["x"], dtype.dtype)
 
 
 def _bitcast(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
@@ -373,6 +324,42 @@ def _stop_gradient(t: Calls, node: ast.Call, args: list[Value], keywords: dict) 
     return Scalar(value.dtype, differentiation.StopGradientOp.create(materialise(value)))
 
 
+def _dot(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = t.given(node, ("a", "b"), args, keywords)
+    if len(given) != 2:
+        raise t.type_error(node, f"`{ast.unparse(node.func)}` takes two rows", "give both", ARGUMENTS)
+    return row_reductions.dot(t, node, given["a"], given["b"])
+
+
+def _norm(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    if len(args) != 1 or keywords or not rows.is_row(args[0]):
+        raise t.type_error(node, "`norm` takes one row in kernels", "write np.linalg.norm(x[i])")
+    return row_reductions.norm(t, node, args[0])
+
+
+def _cross(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """``np.cross(a, b)``: a row of three numbers, which are computed here."""
+    if len(args) != 2 or keywords or not all(isinstance(v, TupleValue) or rows.is_row(v) for v in args):
+        raise t.type_error(node, "`cross` takes two rows of three elements", "write np.cross(x[i], y[i])")
+    (a, b, c), (d, e, f) = (row_stores.items(t, node, v, 3).items for v in args)
+    pairs = ((b, f, c, e), (c, d, a, f), (a, e, b, d))
+    with t.operands_of(node):
+        products = [[arithmetic.binary("*", *p, t.fastmath) for p in (pair[:2], pair[2:])] for pair in pairs]
+        return rows.of_numbers(t, node, [arithmetic.binary("-", *two, t.fastmath) for two in products])
+
+
+def _array(t: Calls, node: ast.Call) -> Value:
+    """``np.array([a, b, c])``: a row of numbers, in their common type."""
+    names, kind = ("object", "dtype"), None
+    given = dict(zip(names, node.args, strict=False)) | {k.arg: k.value for k in node.keywords}
+    listed = given.get("object")
+    if not isinstance(listed, ast.List | ast.Tuple) or not listed.elts or given.keys() - set(names):
+        raise t.type_error(node, "np.array takes a list of numbers in kernels", "write np.array([a, b, c])")
+    if "dtype" in given:
+        kind = private_arrays.type_of(t, node, t.expression(given["dtype"]))
+    return rows.of_numbers(t, node, [t.scalar(item) for item in listed.elts], kind)
+
+
 def _python_cast(t: Calls, node: ast.Call, name: str, args: list[Value]) -> Value:
     if len(args) != 1:
         raise t.type_error(node, f"`{name}` takes one value, not {len(args)}", f"write {name}(x)")
@@ -382,7 +369,7 @@ def _python_cast(t: Calls, node: ast.Call, name: str, args: list[Value]) -> Valu
 def _length(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     if len(args) == 1 and isinstance(args[0], TupleValue):
         return Scalar(weak_int, const=len(args[0].items))
-    if len(args) != 1 or not isinstance(args[0], Array) or not args[0].shape:
+    if len(args) != 1 or not rows.is_row(args[0]):
         raise t.type_error(
             node,
             f"len takes an array or a tuple, not {describe(args[0]) if args else 'nothing'}",
@@ -432,10 +419,16 @@ def assertion(t: Calls, node: ast.Assert) -> None:
     reports.AssertOp.create(materialise(condition), message.value)
 
 
-_OF_NODES: dict[str, Callable] = {"range": _range, "loop_range": _range, "unroll": _unroll, "print": _print}
+_OF_NODES: dict[str, Callable] = {
+    "range": _range, "loop_range": _range, "unroll": _unroll, "print": _print, "numpy.array": _array,
+}  # fmt: skip
 _HANDLERS: dict[str, Callable] = {
-    "shared": _buffer(memory.SharedOp, "shared"),
-    "private": _buffer(memory.PrivateOp, "private"),
+    "shared": private_arrays.buffer(memory.SharedOp, "shared"),
+    "private": private_arrays.buffer(memory.PrivateOp, "private"),
+    **{name: private_arrays.filled(name) for name in ("zeros", "ones", "empty", "full")},
+    **dict.fromkeys(("dot", "inner", "vdot"), _dot),
+    "norm": _norm,
+    "cross": _cross,
     "barrier": _barrier,
     "atomic_compare_exchange": _compare_exchange,
     "subgroup_reduce": _reduction(collectives.SubgroupReduceOp),

@@ -27,6 +27,7 @@ from pykern.errors import (
 from pykern.frontend import arithmetic, row_reductions
 from pykern.frontend.advice import METHODS, instead_of
 from pykern.frontend.mathematics import NAMES
+from pykern.frontend.rows import Row
 from pykern.frontend.translation import Translation
 from pykern.frontend.values import (
     Array,
@@ -125,7 +126,7 @@ class Names(Translation):
             self.refuse_unknown(node)
             self.refuse_undefined(node, path)
         value = self.expression(node.value)
-        if isinstance(value, Array):
+        if isinstance(value, Array | Row):
             return self.array_attribute(node, value)
         if isinstance(value, TupleValue) and node.attr in value.fields:
             return value.items[value.fields.index(node.attr)]
@@ -187,7 +188,7 @@ class Names(Translation):
             return RANDOM
         return instead_of_elsewhere(path)
 
-    def array_attribute(self, node: ast.Attribute, array: Array) -> Value:
+    def array_attribute(self, node: ast.Attribute, array: Array | Row) -> Value:
         if node.attr == "shape":
             return TupleValue(tuple(self.length(array, d) for d in range(len(array.shape))))
         if node.attr == "ndim":
@@ -199,12 +200,14 @@ class Names(Translation):
             for d in range(len(array.shape)):
                 total = arithmetic.binary("*", total, self.length(array, d))
             return total
-        if node.attr in OF_ROWS:
+        if node.attr in (*OF_ROWS, *row_reductions.METHODS) and array.shape:
             return row_reductions.RowMethod(array, node.attr)
         hint = METHODS.get(node.attr, "there are shape, dtype, ndim, size")
         raise self.type_error(node, f"an array has no attribute `{node.attr}` in kernels", hint)
 
-    def length(self, array: Array, dimension: int) -> Scalar:
+    def length(self, array: Array | Row, dimension: int) -> Scalar:
+        if isinstance(array, Row):
+            return array.shape[dimension]
         known = array.shape[dimension]
         if known is not None:
             return Scalar(weak_int, const=known)

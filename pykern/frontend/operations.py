@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from pykern.data.source import LIST
-from pykern.frontend import arithmetic, branches
+from pykern.frontend import arithmetic, branches, row_reductions, rows
 from pykern.frontend.advice import scalar_from
 from pykern.frontend.debug_checks import check_divisor, check_power
 from pykern.frontend.translation import Translation
@@ -49,9 +49,15 @@ class Operations(Translation):
         symbol = OPERATORS.get(type(op))
         if isinstance(left, TupleValue) and isinstance(right, TupleValue) and symbol == "+":
             return TupleValue(left.items + right.items)
+        if isinstance(op, ast.MatMult):
+            return row_reductions.dot(self, node, left, right)
         if symbol is None:
-            raise self.syntax_error(node, "`@` works on whole arrays, not in a kernel",
-                                    "write a loop that adds products, or `@` in a @pk.jit program")  # fmt: skip
+            raise self.syntax_error(node, "this operator is not available in kernels")
+        if rows.are_operands([left, right]):
+            return rows.computed(self, node, [left, right], lambda pair: self._scalars(node, symbol, *pair))
+        return self._scalars(node, symbol, left, right)
+
+    def _scalars(self, node: ast.AST, symbol: str, left: Value, right: Value) -> Scalar:
         if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
             wrong = right if isinstance(left, Scalar) else left
             hint = self.instead_of_text if isinstance(wrong, Text) and symbol in "%+" else scalar_from(wrong)
@@ -64,7 +70,15 @@ class Operations(Translation):
             return arithmetic.binary(symbol, left, right, self.fastmath)
 
     def of_UnaryOp(self, node: ast.UnaryOp) -> Value:  # noqa: N802
-        value = self.scalar(node.operand)
+        value = self.expression(node.operand)
+        if rows.is_row(value):
+            if isinstance(node.op, ast.Not):
+                raise self.type_error(node, "`not` takes one truth, and a row has many",
+                                      "write ~(x[i] > 0) for each element, or not x[i].any()")  # fmt: skip
+            return rows.computed(self, node, [value], lambda one: self._unary(node, one[0]))
+        return self._unary(node, self.as_scalar(node.operand, value))
+
+    def _unary(self, node: ast.UnaryOp, value: Scalar) -> Scalar:
         with self.operands_of(node):
             if isinstance(node.op, ast.Not):
                 return arithmetic.logical_not(value)
@@ -76,15 +90,21 @@ class Operations(Translation):
         """A chain ``a < b < c``: each operand once, and none behind a comparison that is false."""
         return self.chain(node, self.expression(node.left), 0)
 
-    def chain(self, node: ast.Compare, left: Value, number: int) -> Scalar:
+    def chain(self, node: ast.Compare, left: Value, number: int) -> Value:
         """The comparisons of a chain from one on."""
         right = self.expression(node.comparators[number])
         first = self.comparison(node, node.ops[number], left, right)
         if number + 1 == len(node.ops):
             return first
-        return branches.both(self, node, first, lambda: self.chain(node, right, number + 1))
+        rest = number + 1
+        return branches.both(
+            self,
+            node,
+            self.as_scalar(node, first),
+            lambda: self.as_scalar(node, self.chain(node, right, rest)),
+        )
 
-    def comparison(self, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Scalar:
+    def comparison(self, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Value:
         symbol = OPERATORS.get(type(op))
         if isinstance(op, ast.Is | ast.IsNot) and (
             isinstance(left, NoneValue) or isinstance(right, NoneValue)
@@ -101,6 +121,10 @@ class Operations(Translation):
             )
         if isinstance(left, TupleValue) and isinstance(right, TupleValue) and symbol in ("==", "!="):
             return self._tuples_equal(node, op, left, right)
+        if rows.are_operands([left, right]):
+            return rows.computed(
+                self, node, [left, right], lambda pair: arithmetic.binary(symbol, pair[0], pair[1])
+            )
         if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
             wrong = right if isinstance(left, Scalar) else left
             raise self.type_error(

@@ -19,6 +19,7 @@ from pykern.data.scopes import walk
 from pykern.data.source import KernelSource
 from pykern.errors import KernelSyntaxError, KernelTypeError
 from pykern.frontend.advice import scalar_from
+from pykern.frontend.array_writes import ArrayWrites
 from pykern.frontend.parse import ParsedFunction
 from pykern.frontend.values import (
     Environment,
@@ -59,6 +60,7 @@ class Translation:
     """What the launch gives for `pk.shared(None, dtype)`."""
     calls: int = 0
     """Of functions, which were put in their places so far."""
+    array_writes: ArrayWrites = field(default_factory=ArrayWrites)
 
     # -- what `translator` gives -------------------------------------------------------------
 

@@ -11,12 +11,14 @@ import ast
 from dataclasses import dataclass
 
 from pykern.data.source import KernelSource
-from pykern.frontend import branches, control, language_ops
+from pykern.frontend import branches, control, language_ops, row_stores, rows
 from pykern.frontend.advice import UNSUPPORTED_EXPRESSIONS, UNSUPPORTED_STATEMENTS
 from pykern.frontend.calls import Calls
 from pykern.frontend.casts import convert
 from pykern.frontend.operations import Operations
+from pykern.frontend.rows import Row
 from pykern.frontend.values import (
+    Array,
     LanguageName,
     Scalar,
     TupleValue,
@@ -72,6 +74,11 @@ class Translator(Calls, Operations):
         target = node.target
         if isinstance(target, ast.Subscript):
             array, indices = self.subscript(target)
+            if len(indices) < len(array.outer) + len(array.shape):
+                part = self.part(target, array, indices)
+                value = self.binary(node, node.op, part, self.expression(node.value))
+                row_stores.store(self, target, part, value)
+                return
             old = self.load(target, array, indices)
             self.store(target, array, indices, self.binary(node, node.op, old, self.expression(node.value)))
             return
@@ -82,7 +89,15 @@ class Translator(Calls, Operations):
         )
         if load is None:
             raise self.syntax_error(target, "only a name or an element can be updated in place")
-        self.assign(target, self.binary(node, node.op, self.expression(load), self.expression(node.value)))
+        held = self.expression(load)
+        value = self.binary(node, node.op, held, self.expression(node.value))
+        if isinstance(held, Array) and rows.is_row(held):  # its elements change, as NumPy's do
+            row_stores.store(self, target, held, value)
+            return
+        if isinstance(held, Row):
+            raise self.type_error(node, f"{describe(held)} is not kept in memory, and cannot be updated in place",
+                                  f"write {target.id} = {target.id} + ..., or begin with np.zeros(3)")  # fmt: skip
+        self.assign(target, value)
 
     def do_Expr(self, node: ast.Expr) -> None:  # noqa: N802
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str | type(...)):
@@ -96,10 +111,12 @@ class Translator(Calls, Operations):
         branches.branch(self, node)
 
     def do_While(self, node: ast.While) -> None:  # noqa: N802
-        control.while_loop(self, node)
+        with self.array_writes.loop():
+            control.while_loop(self, node)
 
     def do_For(self, node: ast.For) -> None:  # noqa: N802
-        control.for_loop(self, node)
+        with self.array_writes.loop():
+            control.for_loop(self, node)
 
     def do_Assert(self, node: ast.Assert) -> None:  # noqa: N802
         language_ops.assertion(self, node)
@@ -113,6 +130,8 @@ class Translator(Calls, Operations):
             if rest := next((name for name in target.elts if isinstance(name, ast.Starred)), None):
                 raise self.syntax_error(rest, f"`{ast.unparse(rest)}` is not available in {self.PLACE}",
                                         "write a name for each item")  # fmt: skip
+            if rows.is_row(value):
+                value = row_stores.items(self, written or target, value, len(target.elts))
             if not isinstance(value, TupleValue) or len(value.items) != len(target.elts):
                 names = f"{len(target.elts)} name{'s' * (len(target.elts) != 1)}"
                 raise self.type_error(target, f"{names} cannot take {describe(value)}",
@@ -121,7 +140,10 @@ class Translator(Calls, Operations):
                 self.assign(name, item)
         elif isinstance(target, ast.Subscript):
             array, indices = self.subscript(target)
-            self.store(target, array, indices, value, written)
+            if len(indices) == len(array.outer) + len(array.shape):
+                self.store(target, array, indices, value, written)
+                return
+            row_stores.store(self, target, self.part(target, array, indices), value, written)
         else:
             raise self.syntax_error(target, "a kernel assigns to names and elements only",
                                     "keep the value in a local name")  # fmt: skip

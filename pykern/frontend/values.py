@@ -159,6 +159,11 @@ class Extension:
     def description(self) -> str:
         raise NotImplementedError
 
+    @property
+    def instead_of_scalar(self) -> str | None:
+        """What to write where a number is needed."""
+        return None
+
 
 Value = Union[
     Extension, Scalar, Array, TupleValue, Text, NoneValue, LanguageName, TypeValue, StructConstructor,

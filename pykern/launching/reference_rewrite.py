@@ -29,6 +29,7 @@ _HELPERS: dict[str, Callable] = {
     "_pk_varying_power": reference_rules.varying_power,
     "_pk_in_place": reference_rules.in_place,
     "_pk_update": reference_rules.update,
+    "_pk_whole": reference_rules.whole,
     "_pk_inverted": reference_rules.inverted,
 }
 _known: dict[int, tuple[weakref.ref[types.CodeType], types.CodeType | None]] = {}
@@ -127,10 +128,9 @@ class _Rewriter(ChainRewriter):
             read = ast.copy_location(ast.Name(target.id, ast.Load()), target)
             value = _calling(node, "_pk_in_place", ast.Constant(symbol), read, node.value)
             return ast.copy_location(ast.Assign([target], value), node)
-        if isinstance(target, ast.Subscript) and not any(isinstance(n, ast.Slice) for n in ast.walk(target)):
-            made = _calling(
-                target, "_pk_update", target.value, target.slice, ast.Constant(symbol), node.value
-            )
+        if isinstance(target, ast.Subscript):
+            index = _Slices().visit(target.slice)
+            made = _calling(target, "_pk_update", target.value, index, ast.Constant(symbol), node.value)
             return ast.copy_location(ast.Expr(made), node)
         return node
 
@@ -149,6 +149,14 @@ class _Rewriter(ChainRewriter):
         self.generic_visit(node)
         node.func = _calling(node.func, "_pk_callee", node.func)
         return node
+
+
+class _Slices(ast.NodeTransformer):
+    """A slice as an expression of its own."""
+
+    def visit_Slice(self, node: ast.Slice) -> ast.AST:
+        bounds = (bound or ast.Constant(None) for bound in (node.lower, node.upper, node.step))
+        return _calling(node, "_pk_whole", *bounds)
 
 
 def _calling(at: ast.AST, helper: str, *args: ast.expr) -> ast.Call:

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from pykern import language
-from pykern.data.operator_functions import ARITHMETIC, OF_ROWS
+from pykern.data.operator_functions import ARITHMETIC, COMPARISONS, LOGICAL, OF_ROWS
 from pykern.data.promotion import promote, true_divide
 from pykern.errors import BY_ZERO, ZERO_STEP, AssertionFailed, KernelTypeError
 from pykern.runtime import reference, reference_rows
 from pykern.runtime.reference_array import ReferenceArray
-from pykern.types import bool_, weak_float, weak_int
+from pykern.runtime.reference_rows import each, is_row
+from pykern.types import bool_, from_numpy, weak_float, weak_int
 
 PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
@@ -44,6 +45,8 @@ def varying_power(a: Any, b: Any) -> Any:
 def binary(op: str, a: Any, b: Any) -> Any:
     """``a op b``."""
     if not (isinstance(a, _NUMBERS) and isinstance(b, _NUMBERS)):
+        if is_row(a) or is_row(b):
+            return each(lambda x, y: binary(op, x, y), (a, b))
         return PYTHON[op](a, b)
     if op == "**":
         return reference.apply("pow", (a, b))
@@ -76,12 +79,27 @@ def is_number(value: Any) -> bool:
 
 def in_place(op: str, a: Any, b: Any) -> Any:
     """The value of ``a op= b``."""
+    if is_row(a) or (is_row(b) and not isinstance(a, _NUMBERS)):
+        made = binary(op, a, b)
+        if not isinstance(a, ReferenceArray):
+            raise KernelTypeError(f"{a!r} is not kept in memory, and cannot be updated in place",
+                                  hint="write d = d + ..., or begin with np.zeros(3)")  # fmt: skip
+        a.fill(made)
+        return a
     return binary(op, a, b) if isinstance(a, _NUMBERS) else IN_PLACE[op](a, b)
 
 
 def update(array: Any, index: Any, op: str, value: Any) -> None:
     """``array[index] op= value``."""
-    array[index] = in_place(op, array[index], value)
+    held = array[index]
+    made = in_place(op, held, value)
+    if made is not held or not is_row(held):
+        array[index] = made
+
+
+def whole(*bounds: Any) -> slice:
+    """``x[i, :]``, where the index is given to a function."""
+    return slice(*bounds)
 
 
 def of_numbers(function: Any) -> Any:
@@ -91,11 +109,21 @@ def of_numbers(function: Any) -> Any:
     ):
         return function
     name = language.from_callable(function)
+    if name in _OF_SHAPES:
+        return _filled(function)
+    if name == "numpy.array":
+        return reference_rows.of_numbers
+    if name in _OF_ROWS:
+        return _either(_OF_ROWS[name], function)
+    if isinstance(function, type) and issubclass(function, np.generic):
+        return _either(lambda x: x.astype(function), function)
     if name in OF_ROWS:
         return _on_rows(name, function)
     found = None if name is None else _FUNCTIONS.get(name)
+    if name in ("where", "clamp"):
+        return _either(getattr(language, name), function)
     if found is None:
-        return function
+        return _either(lambda *args: each(function, args), function) if name in _OF_ELEMENTS else function
     return _on_numbers(name, found, function)
 
 
@@ -105,7 +133,7 @@ def _on_rows(name: str, function: Any) -> Any:
     of_numbers = function if found is None else _on_numbers(name, found, function)
 
     def either(*args: Any, **keywords: Any) -> Any:
-        if args and isinstance(args[0], ReferenceArray):
+        if args and is_row(args[0]):
             return reference_rows.reduced(name, args[0], (*args[1:], *keywords.values()))
         return of_numbers(*args, **keywords)
 
@@ -115,10 +143,39 @@ def _on_rows(name: str, function: Any) -> Any:
 def _on_numbers(name: str | None, found: Any, function: Any) -> Any:
     def either(*args: Any, **keywords: Any) -> Any:
         several = len(args) > 1 or name not in ("min", "max")
+        if any(map(is_row, args)) and not keywords:
+            return each(found, args)
         plain = args and not keywords and several and all(isinstance(a, _NUMBERS) for a in args)
         return found(*args) if plain else function(*args, **keywords)
 
     return either
+
+
+def _either(of_rows: Callable, function: Any) -> Any:
+    """A function of rows where it is given one, else `function`."""
+
+    def either(*args: Any, **keywords: Any) -> Any:
+        return (of_rows if any(map(is_row, args)) else function)(*args, **keywords)
+
+    return either
+
+
+def _filled(function: Callable) -> Callable:
+    """``np.zeros`` and its like: memory of the work-item."""
+
+    def made(shape: Any, *args: Any, **keywords: Any) -> Any:
+        item = reference.current()
+        given = [getattr(value, "numpy", value) for value in args]
+        values = function(shape, *given, **{k: getattr(v, "numpy", v) for k, v in keywords.items()})
+        dtype = from_numpy(values.dtype)
+        if item is None or dtype is None:
+            return values
+        memory = item.private(shape, dtype)
+        for place in np.ndindex(values.shape):
+            memory[place] = values[place]
+        return memory
+
+    return made
 
 
 def _of_integers(op: str, a: int, b: int) -> int:
@@ -174,3 +231,11 @@ _FUNCTIONS: dict[str, Callable] = {
     "cdiv": _cdiv, "range": _range, "divmod": _divmod, "pow": _power,
 }  # fmt: skip
 """By the language's names."""
+_OF_ROWS: dict[str, Callable] = {
+    **dict.fromkeys(("dot", "inner", "vdot"), reference_rows.dot),
+    "norm": reference_rows.norm, "cross": reference_rows.cross,
+}  # fmt: skip
+"""Of rows alone."""
+_OF_ELEMENTS = (*COMPARISONS, *LOGICAL, "abs", "pow")
+"""Of each element of a row as of numbers."""
+_OF_SHAPES = ("zeros", "ones", "empty", "full")

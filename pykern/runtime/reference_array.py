@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from pykern.errors import KernelTypeError, LaunchError, OutOfBounds
 from pykern.runtime import reference
 from pykern.runtime.races import ATOMIC, READ, WRITE
 from pykern.runtime.reference_place import is_place, written_as_constant
-from pykern.runtime.reference_rows import reduced
+from pykern.runtime.reference_rows import Rows
 from pykern.runtime.written import note_write, overlaps_itself
 from pykern.types import DType, bool_, from_numpy
 
@@ -20,7 +20,7 @@ ALONE = "alone"
 """Of memory that one work-item has for itself."""
 
 
-class ReferenceArray:
+class ReferenceArray(Rows):
     """A NumPy array behind the rules of kernels: full indices, nothing outside, no slices.
 
     A negative index is outside, unless it is written as a constant (``x[-1]``): then it counts from the
@@ -49,28 +49,19 @@ class ReferenceArray:
         self._told = False
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
         return self._array.shape
-
-    @property
-    def ndim(self) -> int:
-        return self._array.ndim
 
     @property
     def size(self) -> int:
         return self._array.size
 
     @property
-    def dtype(self) -> DType:
+    def dtype(self) -> DType:  # type: ignore[override]
         return self._dtype
 
-    def __len__(self) -> int:
-        return len(self._array)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[place] for place in range(len(self)))
-
     def __getitem__(self, index: Any) -> Any:
+        index = _without_whole(index, self._array.ndim)
         if self._array.ndim > (len(index) if isinstance(index, tuple) else 1):
             return self._part(index)
         if not self._reads:
@@ -91,7 +82,33 @@ class ReferenceArray:
         )
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        index = _without_whole(index, self._array.ndim)
+        given = len(index) if isinstance(index, tuple) else 1
+        if given < self._array.ndim:
+            if given == 0 and self._shared_by is not ALONE:
+                raise KernelTypeError(
+                    f"each work-item would write all of {self!r}", hint="write x[i] = value"
+                )
+            self._part(index).fill(value)
+            return
         self._store(self._checked(index), value, WRITE)
+
+    def fill(self, value: Any) -> None:
+        """All elements: a number for each, or those of a row or tuple. Raises `KernelTypeError` for another shape."""
+        rank = value.ndim if isinstance(value, Rows) else int(isinstance(value, tuple))
+        if rank > self.ndim:
+            raise KernelTypeError(
+                f"{value!r} has more dimensions than {self!r}", hint="write a loop over the rows"
+            )
+        if rank == self.ndim and len(value) != len(self):
+            raise KernelTypeError(f"rows of {len(self)} and of {len(value)} elements do not go together",
+                                  hint="give both the same length")  # fmt: skip
+        for place in range(len(self)):
+            item = value[place] if rank == self.ndim else value
+            if self.ndim > 1:
+                self._part(place).fill(item)
+            else:
+                self._store((place,), item, WRITE)
 
     def update(self, index: Any, change: Callable[[Any], Any]) -> Any:
         """Put ``change(old)`` in place of an element as one; gives the old value."""
@@ -174,36 +191,18 @@ class ReferenceArray:
             hint="guard the access, or launch with a smaller ndrange",
         )
 
-    def sum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        """The sum of a row; NumPy's functions call the methods of these names, too."""
-        return reduced("sum", self, (axis, dtype, out))
-
-    def prod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        return reduced("prod", self, (axis, dtype, out))
-
-    def mean(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        return reduced("mean", self, (axis, dtype, out))
-
-    def max(self, axis: Any = None, out: Any = None) -> Any:
-        return reduced("max", self, (axis, out))
-
-    def min(self, axis: Any = None, out: Any = None) -> Any:
-        return reduced("min", self, (axis, out))
-
-    def any(self, axis: Any = None, out: Any = None) -> Any:
-        return reduced("any", self, (axis, out))
-
-    def all(self, axis: Any = None, out: Any = None) -> Any:
-        return reduced("all", self, (axis, out))
-
-    def argmax(self, axis: Any = None, out: Any = None) -> Any:
-        return reduced("argmax", self, (axis, out))
-
-    def argmin(self, axis: Any = None, out: Any = None) -> Any:
-        return reduced("argmin", self, (axis, out))
-
     def __repr__(self) -> str:
         return f"<{self._name}: {self._dtype.name}{list(self.shape)}>"
+
+
+def _without_whole(index: Any, rank: int) -> Any:
+    """``x[i, :]`` is ``x[i]``."""
+    items = list(index) if isinstance(index, tuple) else [index]
+    if len(items) > rank:
+        return index
+    while items and (items[-1] is Ellipsis or (isinstance(items[-1], slice) and items[-1] == slice(None))):
+        items.pop()
+    return tuple(items)
 
 
 def _counts_from_end(index: int, dimension: int, item: reference.WorkItem | None) -> bool:

@@ -18,11 +18,20 @@ def on_arrays(function: Callable, dtype: str | None = None) -> Callable:
     @functools.wraps(function)
     def either(*args: Any, **keywords: Any) -> Any:
         for value in args:
-            if getattr(value, "ndim", 0) and _is_numpys(type(value)):
-                return _each(function, args, keywords, dtype)
+            if getattr(value, "ndim", 0):
+                if getattr(value, "is_row_of_kernel", False):
+                    return _each_of_rows(function, args, keywords)
+                if _is_numpys(type(value)):
+                    return _each(function, args, keywords, dtype)
         return function(*args, **keywords)
 
     return either
+
+
+def _each_of_rows(function: Callable, args: tuple, keywords: dict[str, Any]) -> Any:
+    from pykern.runtime.reference_rows import each
+
+    return each(lambda *numbers: function(*numbers, **keywords), args)
 
 
 def _is_numpys(kind: type) -> bool:

@@ -1,15 +1,230 @@
-"""Reductions of a row on the reference device, in the order and the types of compiled kernels."""
+"""Rows on the reference device: reductions, and arithmetic on all elements, in the order and types of compiled kernels.
+
+Comes in: arrays of the reference device and numbers. Goes out: numbers, and a `ComputedRow` where a compiled kernel
+would compute elements where they are read. Read next: `reference_array`, whose arrays are rows, too.
+"""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from pykern.data.promotion import sum_type
+from pykern.data.promotion import promote, sum_type
 from pykern.errors import KernelTypeError
 from pykern.runtime import reference
-from pykern.types import f64
+from pykern.types import DType, f32, f64, from_numpy
+
+
+class Rows:
+    """What arrays in kernels and computed rows have in common: elements, `shape`, `dtype`, reductions, operators."""
+
+    __slots__ = ()
+    is_row_of_kernel = True
+    shape: tuple[int, ...]
+    dtype: Any
+
+    def __getitem__(self, index: Any) -> Any:
+        raise NotImplementedError
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
+
+    def sum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        """The sum of a row; NumPy's functions call the methods of these names, too."""
+        return reduced("sum", self, (axis, dtype, out))
+
+    def prod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        return reduced("prod", self, (axis, dtype, out))
+
+    def mean(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        return reduced("mean", self, (axis, dtype, out))
+
+    def max(self, axis: Any = None, out: Any = None) -> Any:
+        return reduced("max", self, (axis, out))
+
+    def min(self, axis: Any = None, out: Any = None) -> Any:
+        return reduced("min", self, (axis, out))
+
+    def any(self, axis: Any = None, out: Any = None) -> Any:
+        return reduced("any", self, (axis, out))
+
+    def all(self, axis: Any = None, out: Any = None) -> Any:
+        return reduced("all", self, (axis, out))
+
+    def argmax(self, axis: Any = None, out: Any = None) -> Any:
+        return reduced("argmax", self, (axis, out))
+
+    def argmin(self, axis: Any = None, out: Any = None) -> Any:
+        return reduced("argmin", self, (axis, out))
+
+    def dot(self, other: Any) -> Any:
+        return dot(self, other)
+
+    def astype(self, dtype: Any) -> ComputedRow:
+        kind = dtype if isinstance(dtype, DType) else from_numpy(np.dtype(dtype))
+        if kind is None:
+            raise KernelTypeError(f"{dtype} is no type of kernels", hint="write x[i].astype(np.float32)")
+        return each(lambda value: reference.cast(value, kind), (self,))
+
+    def __matmul__(self, other: Any) -> Any:
+        return dot(self, other)
+
+    def __neg__(self) -> ComputedRow:
+        return each(operator.neg, (self,))
+
+    def __pos__(self) -> ComputedRow:
+        return each(operator.pos, (self,))
+
+    def __abs__(self) -> ComputedRow:
+        return each(abs, (self,))
+
+    def __invert__(self) -> ComputedRow:
+        return each(operator.invert, (self,))
+
+    def __lt__(self, other: Any) -> ComputedRow:
+        return each(operator.lt, (self, other))
+
+    def __le__(self, other: Any) -> ComputedRow:
+        return each(operator.le, (self, other))
+
+    def __gt__(self, other: Any) -> ComputedRow:
+        return each(operator.gt, (self, other))
+
+    def __ge__(self, other: Any) -> ComputedRow:
+        return each(operator.ge, (self, other))
+
+    def __eq__(self, other: Any) -> Any:
+        return each(operator.eq, (self, other))
+
+    def __ne__(self, other: Any) -> Any:
+        return each(operator.ne, (self, other))
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise KernelTypeError(f"a scalar is needed here, not {self!r}", hint="write x[i].any() or x[i].all()")
+
+
+class ComputedRow(Rows):
+    """Elements that were computed, or rows of them. They are read alone."""
+
+    __slots__ = ("_items", "dtype", "shape")
+
+    def __init__(self, items: list[Any], shape: tuple[int, ...], dtype: DType) -> None:
+        self._items, self.shape, self.dtype = items, shape, dtype
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape))
+
+    def __getitem__(self, index: Any) -> Any:
+        found: Any = self
+        for place in index if isinstance(index, tuple) else (index,):
+            found = found._items[operator.index(place)]
+        return found
+
+    def __repr__(self) -> str:
+        return f"<a computed row: {self.dtype.name}{list(self.shape)}>"
+
+
+def is_row(value: Any) -> bool:
+    """Whether a value has elements in kernels: an array of at least one dimension, or a computed row."""
+    return isinstance(value, Rows) and value.ndim > 0
+
+
+def each(function: Callable[..., Any], operands: tuple[Any, ...]) -> ComputedRow:
+    """The row of ``function`` of the elements. Operands of fewer dimensions are taken for each row of the others.
+
+    Raises `KernelTypeError` for rows of different lengths.
+    """
+    rank = max(map(_rank, operands))
+    lengths = {len(operand) for operand in operands if _rank(operand) == rank}
+    if len(lengths) > 1:
+        first, second = sorted(lengths)[:2]
+        raise KernelTypeError(f"rows of {first} and of {second} elements do not go together",
+                              hint="give both the same length")  # fmt: skip
+    (length,) = lengths
+
+    def at(place: int) -> Any:
+        parts = tuple(operand[place] if _rank(operand) == rank else operand for operand in operands)
+        return function(*parts) if rank == 1 else each(function, parts)
+
+    items = [at(place) for place in range(length)]
+    sample = items[0] if items else None
+    if isinstance(sample, ComputedRow):
+        return ComputedRow(items, (length, *sample.shape), sample.dtype)
+    dtype = reference._type(function(*map(_sample, operands)) if sample is None else sample)
+    return ComputedRow(items, (length,) if rank == 1 else (length, *_inner(operands, rank)), dtype)
+
+
+def _rank(value: Any) -> int:
+    return value.ndim if isinstance(value, Rows) else int(isinstance(value, tuple))
+
+
+def _sample(value: Any) -> Any:
+    """A number of the type of the elements."""
+    if isinstance(value, Rows):
+        return value.dtype.loaded.numpy.type(1)
+    return value[0] if isinstance(value, tuple) else value
+
+
+def _inner(operands: tuple[Any, ...], rank: int) -> tuple[int, ...]:
+    return next(operand.shape[1:] for operand in operands if _rank(operand) == rank)
+
+
+def dot(left: Any, right: Any) -> Any:
+    """``left @ right`` of two rows of one dimension."""
+    for value in (left, right):
+        if _rank(value) != 1 or not isinstance(value, Rows):
+            raise KernelTypeError(f"`@` takes rows of one dimension in kernels, not {value!r}",
+                                  hint="write a loop over the rows, or `@` in a @pk.jit program")  # fmt: skip
+    dtype = promote(left.dtype.loaded, right.dtype.loaded)
+    return reference.cast(_sum_of_products(left, right), dtype)
+
+
+def norm(row: Any) -> Any:
+    """The square root of the sum of the squares."""
+    if not is_row(row) or row.ndim != 1:
+        raise KernelTypeError(
+            f"`norm` takes one row in kernels, not {row!r}", hint="write np.linalg.norm(x[i])"
+        )
+    dtype = row.dtype.loaded if row.dtype.is_float else f64
+    wide = f32 if dtype.bits < 32 else dtype
+    return reference.cast(reference.apply("sqrt", (reference.cast(_sum_of_products(row, row), wide),)), dtype)
+
+
+def cross(left: Any, right: Any) -> ComputedRow:
+    """``np.cross(left, right)`` of rows of three elements."""
+    (a, b, c), (d, e, f) = left, right
+    with np.errstate(all="ignore"):
+        return of_numbers([b * f - c * e, c * d - a * f, a * e - b * d])
+
+
+def of_numbers(numbers: list[Any], dtype: Any = None) -> ComputedRow:
+    """``np.array([a, b, c])``: numbers in one type."""
+    kind = from_numpy(np.array(numbers).dtype if dtype is None else np.dtype(getattr(dtype, "numpy", dtype)))
+    assert kind is not None
+    return ComputedRow([reference.cast(number, kind) for number in numbers], (len(numbers),), kind)
+
+
+def _sum_of_products(left: Any, right: Any) -> Any:
+    def product(a: Any, b: Any) -> Any:
+        if np.asarray(a).dtype.itemsize < 4 and left.dtype.is_float and right.dtype.is_float:
+            a, b = np.float32(a), np.float32(b)
+        return a * b
+
+    with np.errstate(all="ignore"):
+        return _total("sum", each(product, (left, right)))
 
 
 def reduced(name: str, row: Any, others: tuple[Any, ...] = ()) -> Any:
@@ -46,7 +261,7 @@ def _place(row: Any, is_greatest: bool) -> int:
 
 def _total(name: str, row: Any) -> Any:
     held = row.dtype.loaded
-    kind = sum_type(held).numpy.type
+    kind = (held if held.weak else sum_type(held)).numpy.type
     total = kind(name == "prod")
     for value in row:
         total = total * kind(value) if name == "prod" else total + kind(value)

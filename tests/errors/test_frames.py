@@ -23,7 +23,7 @@ import pykern as pk
 
 @pk.func
 def inner(a):
-    return a + 1
+    return a + None
 
 
 @pk.func
@@ -86,9 +86,9 @@ def test_a_script(tmp_path):
     assert frames(trace)[1:] == [
         (LINES["y[i] = outer(x) * 2"], "wrong"),
         (LINES["return inner(a)"], "outer"),
-        (LINES["return a + 1"], "inner"),
+        (LINES["return a + None"], "inner"),
     ]
-    assert trace.splitlines()[-2:] == ["    return a + 1", "           ~~^~~"] or sys.version_info[:2] == (
+    assert trace.splitlines()[-2:] == ["    return a + None", "           ~~^~~~~~"] or sys.version_info[:2] == (
         3,
         10,
     )
@@ -122,7 +122,7 @@ LAUNCHES = "@pk.jit\ndef launches(y, x):\n    wrong(y, x, ndrange=8)\n    return
 def test_the_place_is_printed_once_and_no_frames_of_ours_between(name, tmp_path):
     path = script(tmp_path, LAUNCHES + ENDS[name])
     said = run(path, folder=tmp_path).stderr
-    assert said.count("    return a + 1\n") == 1, said
+    assert said.count("    return a + None\n") == 1, said
     assert said.count("    y[i] = outer(x) * 2\n") == 1, said
     assert said.count("/pykern/") <= 1, said
     inside = ["launches"] * (ENDS[name].find("launches") >= 0) + ["wrong", "outer", "inner"]
@@ -143,7 +143,7 @@ def test_who_asks_without_frames_gets_the_place(tmp_path):
     exec(compile(path.read_text(), str(path), "exec"), names)
     with pytest.raises(pk.KernelTypeError) as caught:
         names["wrong"](names["y"], names["x"], ndrange=8)
-    place = f'  File "{path}", line {LINES["return a + 1"]} in inner\n    return a + 1\n           ^^^^^\n'
+    place = f'  File "{path}", line {LINES["return a + None"]} in inner\n    return a + None\n           ^^^^^^^^\n'
     error = caught.value
     assert place in str(error) and place in f"{error}"
     assert place in "".join(traceback.format_exception_only(error))
@@ -255,7 +255,7 @@ def test_pytest_short(tmp_path):
 def test_pdb_stops_in_the_kernel(tmp_path):
     path = script(tmp_path, "wrong(y, x, ndrange=8)")
     said = run("-m", "pdb", "-c", "continue", path, folder=tmp_path, given="q\n").stdout
-    assert f"heat.py({LINES['return a + 1']})inner()" in said
+    assert f"heat.py({LINES['return a + None']})inner()" in said
 
 
 def test_pdb_on_the_reference_device_shows_the_kernels_variables(tmp_path):
@@ -280,7 +280,7 @@ def test_rich_shows_the_kernels_line_last(tmp_path):
     console = Console(width=120, record=True, file=io.StringIO())
     console.print(shown)
     text = console.export_text()
-    outer, inner = LINES["return inner(a)"], LINES["return a + 1"]
+    outer, inner = LINES["return inner(a)"], LINES["return a + None"]
     assert text.rindex(f"heat.py:{inner} in inner") > text.rindex(f"heat.py:{outer} in outer")
 
 

@@ -24,7 +24,7 @@ def double(y, x):
 
 @pk.kernel
 def broken(y):
-    y[pk.index()] = y + 1
+    y[pk.index()] = y + None
 
 
 def refused(function, *args, match: str, at: str, static=()) -> KernelError:
@@ -322,7 +322,7 @@ def test_error_inside_of_a_kernel_says_who_launched_it():
     def program(x):
         broken(x, ndrange=3)
 
-    error = refused(program, np.ones(3), match="`+` takes scalars", at="y + 1")
+    error = refused(program, np.ones(3), match="`+` takes scalars", at="y + None")
     assert any("launched" in text for text, _ in error.extra_notes)
 
 

@@ -406,15 +406,13 @@ class ProgramTranslator(Displays):
             return Selection(elementwise.apply(self, node, [value.cell], function), value.mask)  # type: ignore[arg-type]
         return elementwise.apply(self, node, [value], function)
 
-    def comparison(self, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Scalar:
+    def comparison(self, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Value:
         symbol = OPERATORS.get(type(op))
         if symbol and (isinstance(left, Selection) or isinstance(right, Selection)):
-            return selections.operator(self, node, symbol, [left, right])  # type: ignore[return-value]
+            return selections.operator(self, node, symbol, [left, right])
         if symbol is None or not (isinstance(left, Cell) or isinstance(right, Cell)):
             return super().comparison(node, op, left, right)
-        return elementwise.apply(  # type: ignore[return-value]
-            self, node, [left, right], lambda e: arithmetic.binary(symbol, e[0], e[1])
-        )
+        return elementwise.apply(self, node, [left, right], lambda e: arithmetic.binary(symbol, e[0], e[1]))
 
     def of_Compare(self, node: ast.Compare) -> Value:  # noqa: N802
         """A chain joins numbers; arrays are compared pair by pair."""
