@@ -12,8 +12,8 @@ COMPARISONS = {
 LOGICAL = {"logical_and": "&", "logical_or": "|", "logical_xor": "^"}
 """Of truths: each operand is compared with zero first."""
 BINARY = (*ARITHMETIC, *COMPARISONS, *LOGICAL)
-OF_ROWS = ("sum", "prod", "any", "all", "max", "min", "argmax", "argmin", "mean")
-"""Reductions of an array of one dimension in kernels."""
+OF_ROWS = ("sum", "prod", "any", "all", "max", "min", "argmax", "argmin", "mean", "var", "std")
+"""Reductions of a row in kernels, to one number."""
 UNARY = ("negative", "positive", "invert", "logical_not", "reciprocal")
 UFUNC_METHODS = {
     "reduce": ("add", "multiply", "maximum", "minimum", "logical_and", "logical_or"),

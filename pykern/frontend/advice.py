@@ -76,7 +76,6 @@ LOOP = (
 )
 EXTREMUM = "write a loop: best = x[0], then for k in range(1, len(x)): best = max(best, x[k])"
 METHODS = {
-    **dict.fromkeys(("std", "var", "dot"), LOOP),
     "format": "pass the values to print one by one: print('x =', x)",
     "T": "swap the indices: x[j, i]",
     **dict.fromkeys(("item", "astype"), "an element is a number already; cast it as in pk.f32(x[i])"),
@@ -90,7 +89,7 @@ METHODS = {
 }
 """What to write instead of attributes that arrays have elsewhere."""
 _FUNCTIONS = {
-    **dict.fromkeys(("sum", "std", "var", "average"), LOOP),
+    **dict.fromkeys(("sum", "average"), LOOP),
     **dict.fromkeys(("nanmax", "nanmin"), EXTREMUM),
     "norm": "write a loop that adds up x[k] * x[k], and take pk.sqrt of the sum",
     "interp": "write it out: find k with x[k] <= v < x[k + 1] in a loop, then "

@@ -8,6 +8,7 @@ NumPy's: small integers add up in 64 bits; f16 and bf16 add up in f32, and the r
 from __future__ import annotations
 
 import ast
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from pykern.data.promotion import promote, sum_type
 from pykern.data.source import Builtin, FunctionSource
 from pykern.frontend import arithmetic, mathematics
 from pykern.frontend.casts import convert
-from pykern.frontend.rows import Row, Rows, check_fresh, computed, is_row
+from pykern.frontend.rows import Row, Rows, check_fresh, computed, is_row, lengths
 from pykern.frontend.values import Extension, FunctionValue, Scalar, TypeValue, Value, describe
 from pykern.types import DType, bool_, f32, f64
 
@@ -23,19 +24,6 @@ if TYPE_CHECKING:
     from pykern.frontend.calls import Calls
     from pykern.frontend.operations import Operations
 
-_SUMMED = """\
-def {name}(x, so_far):
-    for k in loop_range(x.shape[0]):
-        so_far = {taken_in}
-    return so_far
-"""
-_EXTREMUM = """\
-def {name}(x):
-    so_far = x[0]
-    for k in loop_range(1, x.shape[0]):
-        so_far = {taken_in}
-    return so_far
-"""
 _PLACE = """\
 def {name}(x):
     best = x[0]
@@ -47,17 +35,29 @@ def {name}(x):
             place = k
     return place
 """
-_TEXTS = {
-    "sum": _SUMMED.format(name="sum_of", taken_in="so_far + x[k]"),
-    "prod": _SUMMED.format(name="prod_of", taken_in="so_far * x[k]"),
-    "any": _SUMMED.format(name="any_of", taken_in="so_far | (x[k] != 0)"),
-    "all": _SUMMED.format(name="all_of", taken_in="so_far & (x[k] != 0)"),
-    "max": _EXTREMUM.format(name="max_of", taken_in="maximum(so_far, x[k])"),
-    "min": _EXTREMUM.format(name="min_of", taken_in="minimum(so_far, x[k])"),
-    "argmax": _PLACE.format(name="argmax_of", better=">"),
-    "argmin": _PLACE.format(name="argmin_of", better="<"),
-}
+_TAKEN_IN = {
+    "sum": "so_far + {element}", "prod": "so_far * {element}",
+    "any": "so_far | ({element} != 0)", "all": "so_far & ({element} != 0)",
+    "max": "maximum(so_far, {element})", "min": "minimum(so_far, {element})",
+}  # fmt: skip
+_BETTER = {"argmax": ">", "argmin": "<"}
 _STARTS: dict[str, object] = {"sum": 0, "prod": 1, "any": False, "all": True}
+
+
+def _text(name: str, rank: int) -> str:
+    """The function ``{name}_of`` of elements with `rank` indices, the last of which runs fastest."""
+    if name in _BETTER:
+        return _PLACE.format(name=f"{name}_of", better=_BETTER[name])
+    starts = name in _STARTS
+    first = "1, " if rank == 1 and not starts else ""
+    lines = [f"def {name}_of(x, so_far):" if starts else f"def {name}_of(x):"]
+    if not starts:
+        lines.append(f"    so_far = x[{', '.join('0' * rank)}]")
+    for d in range(rank):
+        lines.append(f"{'    ' * (d + 1)}for k{d} in loop_range({first}x.shape[{d}]):")
+    element = f"x[{', '.join(f'k{d}' for d in range(rank))}]"
+    lines.append(f"{'    ' * (rank + 1)}so_far = {_TAKEN_IN[name].format(element=element)}")
+    return "\n".join([*lines, "    return so_far", ""])
 
 
 @dataclass(frozen=True)
@@ -89,23 +89,45 @@ _WRITE = {"dot": "write x[i].dot(y[i])", "astype": "write x[i].astype(np.float32
 
 
 def call(t: Calls, node: ast.Call, name: str, array: Rows, given: list[Value], keywords: dict) -> Value:
-    """The reduction of all elements. Raises `KernelTypeError` for more than one dimension, and for other arguments."""
+    """The reduction of all elements. Raises `KernelTypeError` for the place of the greatest or least one in more than
+    one dimension, and for other arguments."""
     if given or keywords:
         raise t.type_error(node, f"`{name}` of a row takes nothing else in kernels", f"write x[i].{name}()")
-    if len(array.shape) != 1:
+    if len(array.shape) != 1 and name in _BETTER:
         raise t.type_error(node, f"`{name}` goes over one dimension, and this is {describe(array)}",
                            f"take a row, as in x[i].{name}(), and write a loop over the rows")  # fmt: skip
     if isinstance(array, Row):
         check_fresh(t, node, array)
-    if name == "mean":
-        total = _reduced(t, node, "sum", array)
-        kind = array.dtype if array.dtype.is_float else f64
-        total = convert(total, f64) if not total.dtype.is_float else total
-        return convert(arithmetic.binary("/", total, t.length(array, 0)), kind)
+    if name in ("mean", "var", "std"):
+        kind = array.dtype.loaded if array.dtype.is_float else f64
+        found = _mean(t, node, array)
+        if name != "mean":
+            found = _mean(t, node, _squares(t, node, array, found))
+        if name == "std":
+            found = mathematics.apply("sqrt", [found], t.fastmath)  # type: ignore[assignment]
+        return convert(found, kind)
     found = _reduced(t, node, name, array)
     if name in ("sum", "prod") and array.dtype.is_float:
         return convert(found, array.dtype.loaded)
     return found
+
+
+def _mean(t: Calls, node: ast.AST, array: Rows) -> Scalar:
+    """In the type that sums are kept in, or f64."""
+    total = _reduced(t, node, "sum", array)
+    total = convert(total, f64) if not total.dtype.is_float else total
+    count = functools.reduce(lambda a, b: arithmetic.binary("*", a, b), lengths(t, array))
+    return arithmetic.binary("/", total, count)
+
+
+def _squares(t: Calls, node: ast.AST, array: Rows, mean: Scalar) -> Row:
+    """Of what the elements differ from their mean by."""
+
+    def square(one: list[Scalar]) -> Scalar:
+        difference = arithmetic.binary("-", convert(one[0], mean.dtype), mean)
+        return arithmetic.binary("*", difference, difference)
+
+    return computed(t, node, [array], square)
 
 
 def dot(t: Operations, node: ast.AST, left: Value, right: Value) -> Scalar:
@@ -146,7 +168,7 @@ def _sum_of_products(t: Operations, node: ast.AST, left: Rows, right: Rows) -> S
 def _reduced(t: Calls, node: ast.AST, name: str, array: Rows) -> Scalar:
     """In the type that sums are kept in."""
     names = tuple((n, Builtin(n)) for n in ("loop_range", "maximum", "minimum"))
-    function = FunctionSource(f"{name}_of", f"<pykern.{name}>", 1, _TEXTS[name], names)
+    function = FunctionSource(f"{name}_of", f"<pykern.{name}>", 1, _text(name, len(array.shape)), names)
     arguments: list[Value] = [array]
     if name in _STARTS:
         kind = bool_ if name in ("any", "all") else _kept_in(array.dtype.loaded)

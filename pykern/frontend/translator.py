@@ -53,7 +53,10 @@ class Translator(Calls, Operations):
             method(node)
 
     def do_Assign(self, node: ast.Assign) -> None:  # noqa: N802
-        value = self.expression(node.value)
+        if isinstance(node.value, ast.List) and all(isinstance(t, ast.Subscript) for t in node.targets):
+            value = self.of_Tuple(ast.copy_location(ast.Tuple(node.value.elts, ast.Load()), node.value))
+        else:
+            value = self.expression(node.value)
         for target in node.targets:
             self.assign(target, value, node.value)
 

@@ -49,6 +49,12 @@ class Rows:
     def mean(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         return reduced("mean", self, (axis, dtype, out))
 
+    def var(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        return reduced("var", self, (axis, dtype, out))
+
+    def std(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        return reduced("std", self, (axis, dtype, out))
+
     def max(self, axis: Any = None, out: Any = None) -> Any:
         return reduced("max", self, (axis, out))
 
@@ -231,22 +237,44 @@ def reduced(name: str, row: Any, others: tuple[Any, ...] = ()) -> Any:
     """The reduction `name` of all elements of an array of one dimension; `others` are further arguments, all None."""
     if any(value is not None for value in others):
         raise KernelTypeError(f"`{name}` of a row takes nothing else in kernels", hint=f"write x[i].{name}()")
-    if row.ndim != 1:
+    if row.ndim != 1 and name in ("argmax", "argmin"):
         raise KernelTypeError(
             f"`{name}` goes over one dimension, and this is {row!r}",
             hint=f"take a row, as in x[i].{name}(), and write a loop over the rows",
         )
     if name in ("max", "min"):
-        found = row[0]
-        for k in range(1, len(row)):
-            found = reference.extremum((found, row[k]), f"{name}imum")
+        found, others = _elements(row)[0], _elements(row)[1:]
+        for value in others:
+            found = reference.extremum((found, value), f"{name}imum")
         return found
     if name in ("argmax", "argmin"):
         return _place(row, name == "argmax")
     if name in ("any", "all"):
-        known = [bool(value != 0) for value in row]
+        known = [bool(value != 0) for value in _elements(row)]
         return np.bool_(any(known) if name == "any" else all(known))
+    held = row.dtype.loaded
+    if name in ("mean", "var", "std"):
+        found = _mean(row)
+        if name != "mean":
+            with np.errstate(all="ignore"):
+                found = _mean(each(lambda value: (found - type(found)(value)) ** 2, (row,)))
+        if name == "std":
+            found = reference.apply("sqrt", (found,))
+        return held.numpy.type(found) if held.is_float else found
     return _total(name, row)
+
+
+def _elements(row: Any) -> tuple[Any, ...]:
+    """Of a row of any dimensions, the last of which runs fastest."""
+    return tuple(row[place] for place in np.ndindex(row.shape))
+
+
+def _mean(row: Any) -> Any:
+    """In the type that sums are kept in, or f64."""
+    total = _sum("sum", row)
+    count = int(np.prod(row.shape))
+    with np.errstate(all="ignore"):
+        return total / type(total)(count) if row.dtype.loaded.is_float else np.float64(total) / count
 
 
 def _place(row: Any, is_greatest: bool) -> int:
@@ -261,10 +289,15 @@ def _place(row: Any, is_greatest: bool) -> int:
 
 def _total(name: str, row: Any) -> Any:
     held = row.dtype.loaded
+    total = _sum(name, row)
+    return held.numpy.type(total) if held.is_float else total
+
+
+def _sum(name: str, row: Any) -> Any:
+    """In the type that sums are kept in."""
+    held = row.dtype.loaded
     kind = (held if held.weak else sum_type(held)).numpy.type
     total = kind(name == "prod")
-    for value in row:
+    for value in _elements(row):
         total = total * kind(value) if name == "prod" else total + kind(value)
-    if name == "mean":
-        total = total / kind(len(row)) if held.is_float else f64.numpy.type(total) / len(row)
-    return held.numpy.type(total) if held.is_float else total
+    return total

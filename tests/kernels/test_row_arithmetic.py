@@ -168,6 +168,41 @@ def blocks(o, x, w):
             o[i, 2, 0] += v
 
 
+@pk.kernel
+def blocks_reduced(o, x):
+    i = pk.index()
+    b = x[i]
+    o[i] = [
+        b.sum(),
+        b.mean(),
+        np.max(b),
+        b.min(),
+        (b * 2).prod(),
+        np.var(b),
+        b.std(),
+        x[i, 0].std(),
+        b.any() + b.all(),
+    ]
+
+
+@pytest.mark.parametrize("device", DEVICES, indirect=True)
+@pytest.mark.parametrize(
+    ("kind", "shape"), [("f4", (3, 2, 5)), ("i4", (2, 3, 1)), ("f2", (2, 2, 2)), ("f8", (1, 4, 7))]
+)
+def test_reductions_of_several_dimensions(rng, device, kind, shape):
+    x = rng.integers(1, 4, shape).astype(kind)
+    o = np.zeros((shape[0], 9), np.float32 if kind == "f2" else kind)
+    expected = np.array([
+        [b.sum(), b.mean(), b.max(), b.min(), (b * b.dtype.type(2)).prod(), b.var(), b.std(), b[0].std(), b.any() + 1]
+        for b in x
+    ])  # fmt: skip
+    k = [pk.array(o, device=device), pk.array(x, device=device)]
+    blocks_reduced(*k, ndrange=shape[0])
+    expected = expected.astype(o.dtype)
+    expected[:, 8] = 1  # of two truths the sum is their `or`
+    np.testing.assert_allclose(k[0].numpy(), expected, rtol=2e-3 if kind == "f2" else 1e-5)
+
+
 @pytest.mark.parametrize("device", DEVICES, indirect=True)
 def test_rows_of_two_dimensions(rng, device):
     x, w = rng.random((5, 4, 3)), rng.random(3)
