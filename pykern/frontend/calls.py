@@ -31,6 +31,7 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
+from pykern.passes.analysis.cost_model.code_size import FIRST_COUNT, HOPELESS_CALLS, MOST_CALLS
 from pykern.types import weak_int
 
 
@@ -122,16 +123,16 @@ class Calls(Elements):
     def count_call(self, node: ast.Call, callee: FunctionValue) -> None:
         """Refuse what would be too many bodies, at the line of the kernel: see `call_counts`."""
         self.calls += 1
-        if self.calls != call_counts.FIRST_LOOK and self.calls <= call_counts.MOST_CALLS:
+        if self.calls != FIRST_COUNT and self.calls <= MOST_CALLS:
             return
         called = [*(frame.function.source for frame in self.frames[1:]), callee.source][0]
         count = max(self.calls, call_counts.calls_in(called))
-        if self.calls <= call_counts.MOST_CALLS and count <= call_counts.HOPELESS:
+        if self.calls <= MOST_CALLS and count <= HOPELESS_CALLS:
             return
         first = self.frames[0]
         raise KernelSyntaxError(
             f"`{first.function.source.name}` would inline {count:,} calls of functions, and "
-            f"{call_counts.MOST_CALLS:,} are the most",
+            f"{MOST_CALLS:,} are the most",
             first.call_span if len(self.frames) > 1 else self.span(node),
             "call a function once, keep its value in a name, and use the name twice; or write a loop",
         )

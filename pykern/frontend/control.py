@@ -41,14 +41,12 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
+from pykern.passes.analysis.cost_model.code_size import MOST_COPIES, UNASKED_COPIES
 from pykern.types import DType, i64, weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.translation import Translation
 
-MAX_UNROLL = 4096
-MAX_UNROLL_FOR_TUPLE = 64
-"""Beyond that a loop is copied only where it is asked for."""
 _ITEM = ".item"
 
 
@@ -121,7 +119,7 @@ def _indexes_tuple(t: Translation, node: ast.For, r: RangeValue) -> bool:
     bounds = (r.start, r.stop, r.step)
     if not all(b.is_const for b in bounds) or r.step.const == 0:
         return False
-    if len(range(*(b.const for b in bounds))) > MAX_UNROLL_FOR_TUPLE:
+    if len(range(*(b.const for b in bounds))) > UNASKED_COPIES:
         return False
     counters = set(target_names(node))
     indexed = (n for part in node.body for n in ast.walk(part) if isinstance(n, ast.Subscript))
@@ -148,8 +146,8 @@ def _known(t: Translation, node: ast.expr) -> Value | None:
 
 
 def unrolled(t: Translation, node: ast.For, items) -> None:
-    if len(items) > MAX_UNROLL:
-        raise t.syntax_error(node, f"{len(items)} copies of the body are too many (at most {MAX_UNROLL})",
+    if len(items) > MOST_COPIES:
+        raise t.syntax_error(node, f"{len(items)} copies of the body are too many (at most {MOST_COPIES})",
                              t.instead_of_copies)  # fmt: skip
     bind = ast.copy_location(ast.Assign([node.target], ast.Name(_ITEM, ast.Load())), node)
     ast.copy_location(bind.value, node)

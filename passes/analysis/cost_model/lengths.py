@@ -66,3 +66,7 @@ OUTER_GROWTH = 8
 """How many times larger than what it is broadcast from such an array is, at least: the small ones are transposed."""
 SLICED_ANEW = 16
 """Operations for each element of an array up to which it is computed anew for each slice that reads it."""
+NETWORK_SORTED = 16
+"""Elements up to which a network sorts them: it grows with n log(n) squared, and needs a register for each."""
+INSERTION_SORTED = 40
+"""Keys up to which insertion sort is faster than counting their digits."""

@@ -20,7 +20,7 @@ from pykern.data.source import KernelSource
 from pykern.frontend import arithmetic
 from pykern.frontend.advice import UNSUPPORTED_STATEMENTS, instead_in_program
 from pykern.frontend.casts import convert
-from pykern.frontend.control import MAX_UNROLL, constant_items
+from pykern.frontend.control import constant_items
 from pykern.frontend.operations import OPERATORS
 from pykern.frontend.program import (
     branches,
@@ -61,6 +61,7 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
+from pykern.passes.analysis.cost_model.code_size import MOST_COPIES
 from pykern.types import bool_, weak_int
 
 Gradient = Callable[[ir.Module, ProgramSource, "list[ir.Value]", ir.Module], "tuple[Any, list[ir.Value]]"]
@@ -224,7 +225,7 @@ class ProgramTranslator(Displays):
             loop = ast.copy_location(ast.For(), node)
             loop.iter = node  # type: ignore[attr-defined,assignment]
             return constant_items(self, loop, value)
-        if isinstance(value, Cell) and value.shape and value.shape[0] <= MAX_UNROLL:
+        if isinstance(value, Cell) and value.shape and value.shape[0] <= MOST_COPIES:
             return [self._row(value, k) for k in range(value.shape[0])]
         raise self.type_error(node, f"{describe(value)} cannot be run through here",
                               "loop over pk.range(...), a tuple, or the rows of an array")  # fmt: skip
