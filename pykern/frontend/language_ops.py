@@ -332,22 +332,21 @@ def _static(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Valu
     return value
 
 
-def _cast(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    given = _given(t, node, ("x", "dtype"), args, keywords)
-    dtype = given.get("dtype")
-    if not isinstance(dtype, TypeValue) or "x" not in given:
-        raise t.type_error(node, "pk.cast takes a value and a dtype", "write pk.cast(x, pk.f32)")
-    return convert(t.as_scalar(node, given["x"]), dtype.dtype)
+def _conversion(name: str, example: str, function: Callable[[Scalar, DType], Scalar]) -> Callable:
+    """``pk.cast(x, dtype)`` and what is like it."""
 
+    def apply(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+        given = _given(t, node, ("x", "dtype"), args, keywords)
+        dtype = given.get("dtype")
+        if not isinstance(dtype, TypeValue) or "x" not in given:
+            raise t.type_error(
+                node, f"pk.{name} takes a value and a dtype", f"write pk.{name}(x, pk.{example})"
+            )
+        value = t.as_scalar(node, given["x"])
+        with t.operands_of(node):
+            return function(value, dtype.dtype)
 
-def _bitcast(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    given = _given(t, node, ("x", "dtype"), args, keywords)
-    dtype = given.get("dtype")
-    if not isinstance(dtype, TypeValue) or "x" not in given:
-        raise t.type_error(node, "pk.bitcast takes a value and a dtype", "write pk.bitcast(x, pk.u32)")
-    value = t.as_scalar(node, given["x"])
-    with t.operands_of(node):
-        return bitcast(value, dtype.dtype)
+    return apply
 
 
 def _random(name: str) -> Callable:
@@ -445,8 +444,8 @@ _HANDLERS: dict[str, Callable] = {
     "subgroup_broadcast": _lane(collectives.SubgroupBroadcastOp),
     "static": _static,
     "stop_gradient": _stop_gradient,
-    "cast": _cast,
-    "bitcast": _bitcast,
+    "cast": _conversion("cast", "f32", convert),
+    "bitcast": _conversion("bitcast", "u32", bitcast),
     "len": _length,
     **{name: _random(name) for name in philox.NAMES},
 }
