@@ -39,7 +39,7 @@ def refused() -> str:
 def mathematics() -> str:
     """Functions of numbers, with the name that Python or NumPy has for them."""
     from pykern.language import other_names
-    from pykern.runtime.reference import MATHEMATICS
+    from pykern.runtime.reference_mathematics import MATHEMATICS
 
     rows = []
     for name in sorted(MATHEMATICS):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pykern.language.builtin import builtin
-from pykern.runtime import reference
+from pykern.runtime import reference, reference_mathematics
 from pykern.runtime.reference_elementwise import on_arrays
 from pykern.types import DType
 
@@ -83,10 +83,10 @@ def clz(x: Any) -> int:
 
 
 def _define_mathematics() -> None:
-    for name, text in reference.MATHEMATICS.items():
+    for name, text in reference_mathematics.MATHEMATICS.items():
 
         def function(*args: Any, _name: str = name) -> Any:
-            return reference.apply(_name, args)
+            return reference_mathematics.apply(_name, args)
 
         function.__name__ = function.__qualname__ = name
         function.__doc__ = text

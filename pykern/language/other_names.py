@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from pykern.data.operator_functions import BINARY, UFUNC_METHODS, UNARY
-from pykern.runtime.reference import MATHEMATICS
+from pykern.runtime.reference_mathematics import MATHEMATICS
 
 _PYTHON = (
     "abs", "min", "max", "round", "len", "int", "float", "bool", "range", "print", "pow", "divmod",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pykern.dialect.differentiation import StopGradientOp
-from pykern.frontend import control, language_ops, mathematics, philox
+from pykern.frontend import language_ops, mathematics, philox, unrolling
 from pykern.frontend.casts import convert, materialise
 from pykern.frontend.program import (
     arguments,
@@ -300,7 +300,7 @@ def _reversed(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords:
     value = arguments.bind(t, node, "reversed", "items", args, keywords)["items"]
     if not isinstance(value, RangeValue) or not value.unroll:
         return TupleValue(tuple(reversed(t.items(node, value))))
-    numbers = control.constant_values(value)[::-1]
+    numbers = unrolling.constant_values(value)[::-1]
     bounds = (Scalar(weak_int, const=number) for number in (numbers.start, numbers.stop, numbers.step))
     return RangeValue(*bounds, unroll=True, is_asked=value.is_asked)
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 
-from pykern.frontend.control import assigned_names, target_names
+from pykern.frontend.loop_values import assigned_names
 from pykern.frontend.mathematics import NAMES
 from pykern.frontend.program import reductions
 from pykern.frontend.program.loop_integers import Bounds, Integers, assigned_bounds, indices_of, union
+from pykern.frontend.unrolling import target_names
 from pykern.frontend.values import Scalar, Value
 from pykern.passes.analysis.cost_model.code_size import (
     CALL_OPS,
