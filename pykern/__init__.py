@@ -77,7 +77,8 @@ _HOME = {
     ),
 }  # fmt: skip
 _LANGUAGE = (
-    "pykern.language", "pykern.api.array_language", "pykern.api.numpy_functions", "pykern.api.random_language",
+    "pykern.language", "pykern.language.array_functions", "pykern.language.numpy_functions",
+    "pykern.language.random_numbers",
 )  # fmt: skip
 _SUBMODULES = ("errors", "language", "mpi", "testing", "types")
 

@@ -107,7 +107,7 @@ def public() -> set[str]:
 
 def mathematics() -> set[str]:
     """Names that have a table of their own: functions of numbers."""
-    from pykern.runtime.reference import MATHEMATICS
+    from pykern.runtime.reference_mathematics import MATHEMATICS
 
     return set(MATHEMATICS)
 

@@ -38,13 +38,13 @@ def refused() -> str:
 
 def mathematics() -> str:
     """Functions of numbers, with the name that Python or NumPy has for them."""
-    from pykern import language
-    from pykern.runtime.reference import MATHEMATICS
+    from pykern.language import other_names
+    from pykern.runtime.reference_mathematics import MATHEMATICS
 
     rows = []
     for name in sorted(MATHEMATICS):
-        aliases = [f"`math.{name}`"] if name in language._MATH else []
-        aliases += sorted(f"`numpy.{n}`" for n, ours in language._NUMPY.items() if ours == name)
+        aliases = [f"`math.{name}`"] if name in other_names.MATH else []
+        aliases += sorted(f"`numpy.{n}`" for n, ours in other_names.numpy_names().items() if ours == name)
         rows.append((f"`pk.{name}`", _prose(MATHEMATICS[name].replace("``", "`")), ", ".join(aliases)))
     return table(("function", "", "also"), rows)
 

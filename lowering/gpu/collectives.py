@@ -16,6 +16,7 @@ from pykern.dialect.collectives import COLLECTIVES
 from pykern.dialect.memory import SharedOp
 from pykern.lowering.gpu.grid import Grid, item_in_group
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.devices import SUBGROUP_ITEMS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.reduction import combine, neutral
 from pykern.passes.kernels import index_constant, named, replace
@@ -31,7 +32,7 @@ class LowerCollectives(Pass):
 
     name: ClassVar[str] = "kern-lower-collectives"
     powers: ClassVar[tuple[str, ...]] = ("subgroup_size",)
-    subgroup_size: int = 32
+    subgroup_size: int = SUBGROUP_ITEMS
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):

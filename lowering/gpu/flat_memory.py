@@ -7,21 +7,20 @@ the device has for integers only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.data.abi import GRID_AXES, SMALL_COUNT, SMALL_STEP, grid_axes
+from pykern.data.abi import GRID_AXES, SMALL_COUNT, grid_axes
 from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
-from pykern.lowering.gpu.integer_elements import IntegerElement, word_of
+from pykern.lowering.gpu.flat_accesses import ACCESSES, FlatArray
+from pykern.lowering.gpu.stored_elements import stored_as
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.ir.values import made_by
 from pykern.passes.ir.word_conversions import from_word
 from pykern.passes.kernels import (
     BUFFERS,
@@ -78,23 +77,6 @@ class FlattenMemory(Pass):
     def knows(self, kind: ir.FloatType) -> bool:
         """Whether memory and atomics have this float as it is."""
         return self.float_atomics and not (self.bf16_as_bits and isinstance(kind, ir.BF16Type))
-
-
-@dataclass
-class _Flat:
-    """An array as the device has it; `element` is what the kernel computes with."""
-
-    memory: ir.Value
-    offset: ir.Value | None
-    lengths: list[ir.Value]
-    strides: list[ir.Value]
-    element: ir.Type
-    words: bool = False
-    """Kept in words that atomics change, see `integer_elements`."""
-    small: bool = False
-    dense: bool = False
-    """Whether no stride is negative: then no sum on the way to a position is larger than it."""
-    products_last: bool = False
 
 
 class _Flattener:
@@ -204,7 +186,7 @@ class _Flattener:
             isinstance(element, ir.IntegerType) and element.width < 32
         )
 
-    def _array(self, argument: ir.Value, bits: bool, with_lengths: bool) -> _Flat:
+    def _array(self, argument: ir.Value, bits: bool, with_lengths: bool) -> FlatArray:
         kind = ir.MemRefType(argument.type)
         self.kinds.append("memory")
         memory = self.block.add_argument(
@@ -221,7 +203,7 @@ class _Flattener:
         if not with_lengths:
             strides = _static_strides(kind.shape)
         facts = self.options.small, dense, self.options.products_last
-        return _Flat(memory, offset, lengths, strides, kind.element_type, bits, *facts)
+        return FlatArray(memory, offset, lengths, strides, kind.element_type, bits, *facts)
 
     def _buffer(self, op: ir.Operation, bits: bool) -> None:
         """Shared and private memory, of rank 1 and with elements that memory has."""
@@ -242,10 +224,10 @@ class _Flattener:
                 strides = [index_constant(1)]
             else:
                 lengths, strides = [index_constant(n) for n in kind.shape], _static_strides(kind.shape)
-        self._rewrite(op.result, _Flat(made, None, lengths, strides, kind.element_type, bits))
+        self._rewrite(op.result, FlatArray(made, None, lengths, strides, kind.element_type, bits))
         op.erase()
 
-    def _rewrite(self, old: ir.Value, flat: _Flat) -> None:
+    def _rewrite(self, old: ir.Value, flat: FlatArray) -> None:
         for op in {identity(use.owner.operation): use.owner.operation for use in old.uses}.values():
             if op.name == "memref.dim":
                 dim = kernels.is_constant(op.operands[1])
@@ -257,173 +239,10 @@ class _Flattener:
                     if operand == old:
                         op.operands[number] = flat.memory
                 continue
-            if op.name not in _ACCESSES:
+            if op.name not in ACCESSES:
                 raise TargetError(f"`{op.name}` has no form on this device", span_of(op.location))
             with ir.InsertionPoint(op), op.location:
-                _ACCESSES[op.name](op, flat)
-
-
-def stored_as(element: ir.Type, words: bool = False) -> ir.Type:
-    """What an element is in memory; with `words`, the integer that atomics change it in."""
-    if words:
-        return word_of(element)
-    if isinstance(element, ir.IndexType):
-        return ir.IntegerType.get_signless(64)
-    if isinstance(element, ir.IntegerType) and element.width == 1:
-        return ir.IntegerType.get_signless(8)
-    if isinstance(element, ir.BF16Type):
-        return ir.IntegerType.get_signless(element.width)
-    return element
-
-
-def to_memory(value: ir.Value, stored: ir.Type) -> ir.Value:
-    if value.type == stored:
-        return value
-    if isinstance(value.type, ir.IndexType):
-        return arith.IndexCastOp(stored, value).result
-    if isinstance(value.type, ir.FloatType):
-        return arith.BitcastOp(stored, value).result
-    return arith.ExtUIOp(stored, value).result
-
-
-def from_memory(value: ir.Value, element: ir.Type) -> ir.Value:
-    if value.type == element:
-        return value
-    if isinstance(element, ir.IndexType):
-        return arith.IndexCastOp(element, value).result
-    if isinstance(element, ir.FloatType):
-        return arith.BitcastOp(element, value).result
-    zero = arith.ConstantOp(value.type, 0).result
-    return arith.CmpIOp(arith.CmpIPredicate.ne, value, zero).result
-
-
-def _position(flat: _Flat, indices: list[ir.Value]) -> ir.Value:
-    if flat.small and (flat.words or any(kernels.is_constant(stride) is None for stride in flat.strides)):
-        return _small_position(flat, indices)  # else there is nothing to gain
-    place = flat.offset
-    for index, stride in zip(indices, flat.strides, strict=True):
-        term = index if _is_one(stride) else arith.MulIOp(index, stride).result
-        place = term if place is None else arith.AddIOp(place, term).result
-    return index_constant(0) if place is None else place
-
-
-def _small_position(flat: _Flat, indices: list[ir.Value]) -> ir.Value:
-    """The low 32 bits decide: the position of an element that is there is what they say, with its sign.
-
-    Constants in indices (``x[i + 1, j - 1]``) are added last, so that neighbours share what comes before them.
-    """
-    i32 = ir.IntegerType.get_signless(32)
-    wraps, stays = arith.IntegerOverflowFlags.none, arith.IntegerOverflowFlags.nsw
-    split = [(*_constant_part(index), stride) for index, stride in zip(indices, flat.strides, strict=True)]
-    near = sum(number for _, number, stride in split if _is_one(stride))
-    far = [(number, stride) for _, number, stride in split if number and not _is_one(stride)]
-    last = stays if flat.dense and abs(near) < SMALL_STEP else wraps
-    fits = wraps if far else last
-
-    def low(value: ir.Value) -> ir.Value:
-        return arith.IndexCastOp(i32, value).result
-
-    def times(value: ir.Value, stride: ir.Value) -> ir.Value:
-        return value if _is_one(stride) else arith.MulIOp(value, low(stride), overflowFlags=fits).result
-
-    def plus(place: ir.Value | None, term: ir.Value, flags: arith.IntegerOverflowFlags = fits) -> ir.Value:
-        return term if place is None else arith.AddIOp(place, term, overflowFlags=flags).result
-
-    place = None if flat.offset is None else low(flat.offset)
-    if flat.products_last:
-        split.sort(key=lambda term: not _is_one(term[2]))
-    for index, _, stride in split:
-        place = plus(place, times(low(index), stride))
-    for number, stride in far:
-        place = plus(place, times(arith.ConstantOp(i32, number).result, stride))
-    if near:
-        place = plus(place, arith.ConstantOp(i32, near).result, last)
-    if place is None:
-        return index_constant(0)
-    position = arith.IndexCastOp(ir.IndexType.get(), place)
-    if flat.offset is not None or flat.words:  # a pointer may be to the last element, before which others are
-        position.operation.attributes[kern.RANGE] = ir.DenseI64ArrayAttr.get([0, SMALL_COUNT])
-    return position.result
-
-
-def _constant_part(index: ir.Value) -> tuple[ir.Value, int]:
-    """An index as a value and a number that is added to it."""
-    made = made_by(index, "arith.addi", "arith.subi")
-    if made is not None:
-        number = kernels.is_constant(made.operands[1])
-        if number is not None and abs(number) < SMALL_COUNT:
-            return made.operands[0], number if made.name == "arith.addi" else -number
-    return index, 0
-
-
-def _is_one(stride: ir.Value) -> bool:
-    return kernels.is_constant(stride) == 1
-
-
-def _load(op: ir.Operation, flat: _Flat) -> None:
-    place = _position(flat, list(op.operands)[1:])
-    if flat.words:
-        replace(op, [from_memory(_integer_element(flat, place).load(), flat.element)])
-    else:
-        replace(op, [from_memory(memref.LoadOp(flat.memory, [place]).result, flat.element)])
-
-
-def _store(op: ir.Operation, flat: _Flat) -> None:
-    place = _position(flat, list(op.operands)[2:])
-    if flat.words:
-        element = _integer_element(flat, place)
-        element.store(to_memory(op.operands[0], element.element))
-    else:
-        value = to_memory(op.operands[0], ir.MemRefType(flat.memory.type).element_type)
-        memref.StoreOp(value, flat.memory, [place])
-    op.erase()
-
-
-def _integer_element(flat: _Flat, place: ir.Value) -> IntegerElement:
-    """An element in a word; a bool takes a byte of it."""
-    is_bool = isinstance(flat.element, ir.IntegerType) and flat.element.width == 1
-    return IntegerElement(flat.memory, place, ir.IntegerType.get_signless(8) if is_bool else flat.element)
-
-
-def _atomic(op: ir.Operation, flat: _Flat) -> None:
-    at = MEMORY_OPERAND[op.name]
-    values, place = list(op.operands)[:at], _position(flat, list(op.operands)[at + 1 :])
-    if flat.words:
-        element = IntegerElement(flat.memory, place, flat.element)
-        if op.name == "kern.atomic_cas":
-            replace(op, [element.exchange_if(*values)])
-        else:
-            replace(op, [element.change(ir.StringAttr(op.attributes["kind"]).value, values[0])])
-        return
-    replace(op, _with_operands(op, [*values, flat.memory, place]))
-
-
-def _load_several(op: ir.Operation, flat: _Flat) -> None:
-    """A load of more than one element, which stays what it is."""
-    place = _position(flat, list(op.operands)[1:])
-    replace(op, _with_operands(op, [flat.memory, place]))
-
-
-def _store_words(op: ir.Operation, flat: _Flat) -> None:
-    _, place, *words = op.operands
-    replace(op, _with_operands(op, [flat.memory, _position(flat, [place]), *words]))
-
-
-def _copy_async(op: ir.Operation, flat: _Flat) -> None:
-    """Either end of a copy: both memories are rewritten, one after the other."""
-    count, target, place, source, *indices = op.operands
-    if "<workgroup>" in str(flat.memory.type):
-        target, place = flat.memory, _position(flat, [place])
-    else:
-        source, indices = flat.memory, [_position(flat, indices)]
-    replace(op, _with_operands(op, [count, target, place, source, *indices]))
-
-
-def _with_operands(op: ir.Operation, operands: list[ir.Value]) -> list[ir.Value]:
-    """The results of the op once more, with other operands."""
-    attributes = {name: op.attributes[name] for name in op.attributes.keys()}  # noqa: SIM118
-    kinds = [r.type for r in op.results]
-    return list(ir.Operation.create(op.name, results=kinds, operands=operands, attributes=attributes).results)
+                ACCESSES[op.name](op, flat)
 
 
 _TAKEN_WHOLE = {
@@ -438,16 +257,6 @@ _TAKEN_WHOLE = {
     "kern.multiply_panels",
 }
 """Ops on the begin of memory, or on places in memory of one dimension."""
-_ACCESSES: dict[str, Callable[[ir.Operation, _Flat], None]] = {
-    "memref.load": _load,
-    "memref.store": _store,
-    "kern.atomic_rmw": _atomic,
-    "kern.atomic_cas": _atomic,
-    "kern.load_matrices": _load_several,
-    "kern.load_words": _load_several,
-    "kern.store_words": _store_words,
-    "kern.copy_async": _copy_async,
-}
 
 
 def _changed_by_atomics(kernel: ir.Operation, options: FlattenMemory) -> set[ir.Value]:

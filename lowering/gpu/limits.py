@@ -12,6 +12,7 @@ from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.gpu.grid import Grid
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.devices import MOST_ITEMS
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named
 
@@ -29,10 +30,10 @@ class CheckLimits(Pass):
 
     name: ClassVar[str] = "kern-check-limits"
     chip: str = "this device"
-    max_group: int = 1024
+    max_group: int = MOST_ITEMS
     max_depth: int = 1024
     """The most work-items along z."""
-    max_shared: int = 32768
+    max_shared: int = MAX_SHARED
     max_private: int = 512 << 10
     """Bytes of a work-item: the local memory of a thread on NVIDIA's chips, by the CUDA programming guide."""
 

@@ -14,9 +14,10 @@ from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.gpu import warpgroup_memory
-from pykern.lowering.gpu.flat_memory import ADDRESS, from_memory, to_memory
+from pykern.lowering.gpu.flat_memory import ADDRESS
 from pykern.lowering.gpu.limits import launch_shared_bytes, shared_bytes
 from pykern.lowering.gpu.matrix_memory import copy_async, load_matrices, load_words, store_words
+from pykern.lowering.gpu.stored_elements import from_memory, to_memory
 from pykern.lowering.llvm.atomics import RMW_OF_FLOATS, RMW_OF_INTEGERS
 from pykern.passes import kernels
 from pykern.passes.framework import Pass

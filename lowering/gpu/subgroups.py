@@ -18,6 +18,7 @@ from pykern.dialect.memory import SharedOp
 from pykern.lowering.gpu import lane_rows
 from pykern.lowering.gpu.grid import Grid, item_in_group
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.devices import SUBGROUP_ITEMS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.reduction import combine, neutral
 from pykern.passes.kernels import index_constant, named, replace
@@ -36,7 +37,7 @@ class LowerSubgroups(Pass):
 
     name: ClassVar[str] = "kern-lower-subgroups"
     powers: ClassVar[tuple[str, ...]] = ("subgroup_size",)
-    subgroup_size: int = 32
+    subgroup_size: int = SUBGROUP_ITEMS
     redux: bool = False
     rows: str = ""
 

@@ -26,6 +26,7 @@ from pykern.dialect.memory import PrivateOp
 from pykern.errors import TargetError
 from pykern.lowering.gpu.tape_size import known_words, told_by_slots
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.memory import PRIVATE_TAPE_WORDS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.word_conversions import from_word, to_word
 from pykern.passes.kernels import index_constant, named, replace, update_type
@@ -33,8 +34,6 @@ from pykern.passes.remarks import remark
 
 PUSH, POP = "kern.push", "kern.pop"
 USED, ITEM = 0, 1
-PRIVATE_WORDS = 256
-"""Words of the largest tape that is private memory."""
 BUFFERS = ("kern.shared", "kern.private")
 
 
@@ -49,7 +48,7 @@ class PlaceTapes(Pass):
     """
 
     name: ClassVar[str] = "kern-place-tapes"
-    private_words: int = PRIVATE_WORDS
+    private_words: int = PRIVATE_TAPE_WORDS
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):

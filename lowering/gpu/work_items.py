@@ -14,6 +14,7 @@ from pykern.dialect.index_space import NdrangeOp
 from pykern.dialect.memory import GuardOp
 from pykern.lowering.gpu.grid import Grid, built_in
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.devices import LINE_GROUP, PLANE_GROUP, SUBGROUP_ITEMS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.index_arithmetic import row_major
 from pykern.passes.ir.values import defining, is_argument
@@ -21,8 +22,6 @@ from pykern.passes.kernels import BUFFERS, index_constant, named, replace, updat
 
 SMALL = 1 << 31
 """One more than the largest number of 32 bits."""
-LINE, PLANE = (256,), (4, 64)
-"""Groups where the launch leaves them open: long along the last dimension, whose neighbours lie side by side."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class PlaceWorkItems(Pass):
 
     name: ClassVar[str] = "kern-place-work-items"
     powers: ClassVar[tuple[str, ...]] = ("subgroup_size",)
-    subgroup_size: int = 32
+    subgroup_size: int = SUBGROUP_ITEMS
     small: bool = False
     """Whether the numbers of all work-items and groups, those of a last group that is not full too, fit in 31 bits."""
     whole_x: bool = False
@@ -52,7 +51,7 @@ class PlaceWorkItems(Pass):
 
 def default_group(rank: int) -> tuple[int, ...]:
     """The group where the launch leaves it open."""
-    return LINE if rank == 1 else (*(1,) * (rank - 2), *PLANE)
+    return LINE_GROUP if rank == 1 else (*(1,) * (rank - 2), *PLANE_GROUP)
 
 
 @dataclass

@@ -34,12 +34,11 @@ from pykern.lowering.llvm.launcher import scalar_type
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import F64, I1, I8, I32, I64, PTR, VOID, Type, Value
+from pykern.passes.analysis.cost_model.memory import STACK_COPY_ELEMENTS
 from pykern.types import BY_NAME
 
 C_FUNCTIONS = ("pk_function", "pk_packed", "pk_window", "pk_sequential", "pk_loop")
 """What such code may export."""
-BLOCK = 256
-"""Elements that are copied to the stack at a time."""
 
 
 def inlined(text: str) -> str:
@@ -185,12 +184,12 @@ class _CFunctions:
         count: Value,
     ) -> None:
         """The same, where some are copied to the stack and back."""
-        buffers = [f.stack(f"[{BLOCK} x {kind.name}], align 64") for kind in kinds]
+        buffers = [f.stack(f"[{STACK_COPY_ELEMENTS} x {kind.name}], align 64") for kind in kinds]
         begin = f.variable(0)
         with f.while_(lambda: f.is_(f.load(I64, begin), "<", count)):
             start = f.load(I64, begin)
             left = f.sub(count, start)
-            some = f.select(f.is_(left, "<", BLOCK), left, BLOCK)
+            some = f.select(f.is_(left, "<", STACK_COPY_ELEMENTS), left, STACK_COPY_ELEMENTS)
             there = [f.place(p, f.mul(start, s)) for p, s in zip(places, strides, strict=True)]
             for n in range(len(kinds) - 1):
                 is_constant = f.and_(

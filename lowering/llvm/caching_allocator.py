@@ -21,16 +21,12 @@ from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I1, I32, I64, NULL, PTR, VOID, Operand, Value
 from pykern.lowering.record import Record
+from pykern.passes.analysis.cost_model.caches import BLOCK_START_BYTES
+from pykern.passes.analysis.cost_model.memory import LEAST_FREED_BYTES, LEAST_HUGE_BYTES
 
 ALIGNMENT = 64
-START = 2048
-"""Where data begin in a block. Loads wait for stores that lie a little further on modulo 4096, and NumPy's large arrays
-begin at 16: 64 took a third longer (saxpy into the block), 0, 16 and 512 to 4032 did not."""
-HUGE_PAGE, LEAST_HUGE = 1 << 21, 1 << 21
-"""The size of a huge page, and of the smallest block that asks for them: the first write to small pages takes ten times
-as long."""
-LEAST_FREE = 1 << 24
-"""Bytes from which the system may take the memory of results that are kept: it takes time to tell it so."""
+HUGE_PAGE = 1 << 21
+"""Bytes of a huge page of Linux."""
 MOST = 1 << 46
 RECORD = 24
 """Bytes of a free block in the state: where it begins, how long it is, milliseconds when it was let go."""
@@ -139,7 +135,7 @@ def _map(module: Module) -> None:
     """A mapping of so many bytes, in huge pages where it has room for one; null where there is no memory."""
     f = Body(module, "pk_map", PTR, [I64])
     (size,) = f.arguments
-    huge = f.and_(f.is_(size, ">=", LEAST_HUGE), f.is_(_get(f, "huge"), "!=", 0))
+    huge = f.and_(f.is_(size, ">=", LEAST_HUGE_BYTES), f.is_(_get(f, "huge"), "!=", 0))
     room = f.select(huge, f.add(size, HUGE_PAGE), size)
     got = f.call("mmap", PTR, NULL, room, I32(READ_WRITE), I32(PRIVATE_ANONYMOUS), I32(-1), 0)
     first = f.cast("ptrtoint", got, I64)
@@ -245,7 +241,7 @@ def _take(module: Module) -> None:
                 f.call("pk_unlock", VOID)
                 f.ret(NULL)
     begin = f.load(PTR, found)
-    f.ret(_headed(f, f.place(begin, START), begin, size, capacity))
+    f.ret(_headed(f, f.place(begin, BLOCK_START_BYTES), begin, size, capacity))
 
 
 def _give(module: Module) -> None:
@@ -328,7 +324,7 @@ def _free(module: Module) -> None:
     with f.if_then(f.is_(pointer, "==", NULL)):
         f.ret()
     capacity = f.load(I64, pointer, -8)
-    large = f.and_(f.is_(capacity, ">=", LEAST_FREE), f.is_(capacity, "<=", _get(f, "limit")))
+    large = f.and_(f.is_(capacity, ">=", LEAST_FREED_BYTES), f.is_(capacity, "<=", _get(f, "limit")))
     with f.if_then(f.and_(large, f.is_(_get(f, "huge"), "!=", 0))):
         f.call("madvise", I32, f.load(PTR, pointer, -24), capacity, I32(FREE))
     f.call("pk_give", VOID, pointer)

@@ -18,6 +18,7 @@ from mlir import ir
 from mlir.dialects import arith, llvm
 
 from pykern.lowering.llvm.loops import ON_LOOPS
+from pykern.passes.analysis.cost_model.code_size import CHAIN_STEPS, FEWEST_CHAIN_OPS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import find
@@ -41,8 +42,8 @@ class BreakChains(Pass):
     only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
     scalar_only: ClassVar[bool] = True
-    steps: int = 24
-    fewest: int = 200
+    steps: int = CHAIN_STEPS
+    fewest: int = FEWEST_CHAIN_OPS
 
     def run(self, module: ir.Module) -> None:
         for loop in find(module.operation, lambda op: op.name == "scf.for"):

@@ -25,6 +25,7 @@ from pykern.lowering.llvm.optimisation import O3, Passes
 from pykern.lowering.llvm.short_floats import MoveBf16AsWords
 from pykern.lowering.llvm.split_module import second_part
 from pykern.lowering.llvm_library import hoisting, reduce_loops
+from pykern.passes.analysis.cost_model.code_size import MOST_HOISTED_NUMBERS
 from pykern.passes.kernels import named
 
 TRANSLATABLE = ("llvm.", "builtin.module")
@@ -91,12 +92,8 @@ def generate(
     return code
 
 
-MOST_HOISTED = 128
-"""How many numbers code generation may hold ready in front of a loop: four times as many as there are registers."""
-
-
 def _has_many_constants(text: str) -> bool:
-    return len(set(_NUMBER.findall(text))) > MOST_HOISTED
+    return len(set(_NUMBER.findall(text))) > MOST_HOISTED_NUMBERS
 
 
 _NUMBER = re.compile(r", (?:-?\d\.\d+e[+-]\d+|0x[0-9A-F]+)$", re.MULTILINE)

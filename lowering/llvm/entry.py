@@ -47,10 +47,8 @@ from pykern.lowering.llvm.small_numbers import Numbers, look_at_small
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import F32, F64, I1, I32, I64, NULL, PTR, VOID, Operand, Type, Value
+from pykern.passes.analysis.cost_model.threads import GIL_WORK
 from pykern.types import BY_NAME
-
-GIL_WORK = 60_000
-"""Elementary operations from which it is worth to let other Python threads run meanwhile."""
 
 
 def launch_text(may_run_out: bool, endless: bool = False) -> str:

@@ -16,13 +16,14 @@ from pykern.lowering.llvm.python_objects import table
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import F16, F32, F64, I1, I8, I64, NULL, PTR, VOID, Type, Value
-from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK
+from pykern.passes.analysis.cost_model.threads import (
+    CHUNK_WORK,
+    CHUNKS_EACH,
+    PARALLEL_WORK,
+    UNKNOWN_CHUNKS_EACH,
+)
 from pykern.types import BY_NAME
 
-CHUNKS_EACH, UNKNOWN_EACH = 4, 16
-"""Chunks of a thread, so that others may help one that is late; the second where nobody knows how long each takes."""
-SHORT_WORK = 1 << 17
-"""Operations of a chunk: fewer are not worth it."""
 BOUNDS = (I64, I64)
 """The first of a chunk, and the first behind it."""
 
@@ -99,7 +100,9 @@ def launcher_text(
         fork = table(f, "pk_fork")
         with f.if_then(f.is_(fork, "!=", NULL)):
             threads = I64(1) if sequential else table(f, "threads", I64)
-            parts = _parts(f, work, threads, 1 if repeats else UNKNOWN_EACH if endless else CHUNKS_EACH)
+            parts = _parts(
+                f, work, threads, 1 if repeats else UNKNOWN_CHUNKS_EACH if endless else CHUNKS_EACH
+            )
             part = module.function("pk_part", (VOID, (PTR, *BOUNDS)))
             f.call_pointer(fork, VOID, part, slots, extent, threads, parts)
             f.ret()
@@ -111,7 +114,7 @@ def launcher_text(
 def _parts(f: Body, work: Value, threads: Value, each: int) -> Value:
     """How many chunks: one for one thread, else at least one for each."""
     most = f.mul(threads, each)
-    wanted = f.udiv(work, SHORT_WORK)
+    wanted = f.udiv(work, CHUNK_WORK)
     fit = f.select(f.is_(wanted, "<", most), wanted, most)
     busy = f.select(f.is_(fit, "<", threads), threads, fit)
     return f.select(f.is_(threads, "<=", 1), 1, busy)

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.passes.analysis.cost_model.code_size import LLVM_UNROLLED
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import identity, is_constant, named
 from pykern.passes.module_facts import ModuleFacts
@@ -29,7 +30,7 @@ class KeepOuterLoops(Pass):
     """
 
     name: ClassVar[str] = "kern-keep-outer-loops"
-    short: int = 16
+    short: int = LLVM_UNROLLED
 
     def run(self, module: ir.Module) -> None:
         kept = ir.Attribute.parse("#llvm.loop_annotation<unroll = <disable = true>>", module.context)

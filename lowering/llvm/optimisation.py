@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from pykern.passes.analysis.cost_model.code_size import MANY_SELECTS
+
 
 @dataclass(frozen=True)
 class Passes:
@@ -69,13 +71,9 @@ _SCALAR_FLOAT = re.compile(
 )
 
 
-_MANY_SELECTS = 300
-"""With more scalar selects in a module, the SLP vectoriser finds nothing, in a time that grows with their square."""
-
-
 def passes_for(text: str, product: bool) -> Passes:
     """Those for a module; `product`: it computes products of matrices, and perhaps more."""
     if product and not _SCALAR_FLOAT.search(text):
         return Passes(VECTORS, reduces_loops=False)
-    many = text.count(" = select i1 ") > _MANY_SELECTS
+    many = text.count(" = select i1 ") > MANY_SELECTS
     return Passes(GENERAL.replace("slp-vectorizer,", "") if many else GENERAL)

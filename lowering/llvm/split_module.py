@@ -11,9 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from pykern.environment.machine import processors
-
-WORTH = 120
-"""Lines of LLVM IR in a part from which a thread is worth starting."""
+from pykern.passes.analysis.cost_model.code_size import FEWEST_THREAD_LINES
 
 _NAME = re.compile(r'@("(?:[^"\\]|\\.)*"|[\w.$-]+)\(')
 _GROUP = re.compile(r" (#\d+)(?: [^{]*)?\{$")
@@ -52,7 +50,7 @@ def second_part(text: str, extra: tuple[str, ...]) -> tuple[str, ...]:
             chosen.append(name)
         else:
             first += lines
-    return tuple(chosen) if min(first, second) >= WORTH else ()
+    return tuple(chosen) if min(first, second) >= FEWEST_THREAD_LINES else ()
 
 
 def _add_what_is_inlined(function: _Function, functions: dict[str, _Function]) -> None:

@@ -1,8 +1,8 @@
 """Memory of a function's own goes to the heap where the stack has no room for it.
 
 Comes in: loops with `memref.alloca` of any size: private arrays, their lanes, shared memory of a group, values that
-live across barriers. Goes out: the same, of which at most `STACK_BYTES` a function lie on the stack of whatever thread
-calls it. What the others ask for: `pykern.lowering.llvm.scratch`.
+live across barriers. Goes out: the same, of which at most `FUNCTION_STACK_BYTES` a function lie on the stack of
+whatever thread calls it. What the others ask for: `pykern.lowering.llvm.scratch`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import memref
 
+from pykern.passes.analysis.cost_model.memory import FUNCTION_STACK_BYTES
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import identity, named
-
-STACK_BYTES = 128 << 10
-"""Threads may have as little as half a megabyte, and callers have used some of it."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class LimitStack(Pass):
 
     name: ClassVar[str] = "kern-limit-stack"
     looks_for: ClassVar[tuple[str, ...]] = ("memref.alloca",)
-    stack_bytes: int = STACK_BYTES
+    stack_bytes: int = FUNCTION_STACK_BYTES
 
     def run(self, module: ir.Module) -> None:
         for function in (op.operation for op in module.body.operations):

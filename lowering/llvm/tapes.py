@@ -15,14 +15,13 @@ from mlir.dialects import arith, func, llvm, memref, scf
 from pykern.dialect.memory import PrivateOp
 from pykern.lowering.llvm.scratch import RELEASE, RESIZE
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.memory import FEWEST_TAPE_WORDS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.word_conversions import from_word, to_word
 from pykern.passes.kernels import GROUP_OPS, index_constant, named, replace
 
 GROW = "pykern.tape_grow"
 BASE, USED, CAPACITY = range(3)
-FEWEST = 64
-"""Words of the smallest tape; no vector has more."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def _push(tape: ir.Value, value: ir.Value) -> None:
     full = arith.CmpIOp(arith.CmpIPredicate.sgt, after, capacity).result
     branch = scf.IfOp(full)
     with ir.InsertionPoint(branch.then_block):
-        doubled = arith.AddIOp(arith.AddIOp(capacity, capacity).result, _integer(FEWEST)).result
+        doubled = arith.AddIOp(arith.AddIOp(capacity, capacity).result, _integer(FEWEST_TAPE_WORDS)).result
         grown = func.CallOp([_i64()], GROW, [_get(tape, BASE), doubled]).results[0]
         _put(tape, BASE, grown)
         _put(tape, CAPACITY, doubled)

@@ -44,6 +44,7 @@ from pykern.lowering.llvm.stack import LimitStack
 from pykern.lowering.llvm.tapes import GROW, LowerTapes
 from pykern.lowering.record import Record
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.code_size import FEW_OPTIMISATIONS_OPS
 from pykern.passes.analysis.short_numbers import ShortNumbers, short_numbers
 from pykern.passes.framework import carefully, is_careful
 from pykern.passes.ir.argument_uses import argument_uses
@@ -64,8 +65,6 @@ register(
 )
 
 
-HUGE = 4000
-"""Operations from which a kernel is made with few optimisations: the time of others grows with the number's square."""
 EXPORTS = ("pk_run", "pk_launch")
 REPEATED = (ALLOCATE, GROW, "atomicrmw", "cmpxchg")
 """What shows that each part of a launch makes something first, or adds sums of its own at its end."""
@@ -93,7 +92,10 @@ def lower(
     if is_careful() or not _is_huge(module):
         return _lowered(module, source, uses, reports, record, bounds)
     kernel = next(kernels.kernels(module))
-    remark(kernel, f"made with few optimisations: of more than {HUGE} operations they take minutes")
+    remark(
+        kernel,
+        f"made with few optimisations: of more than {FEW_OPTIMISATIONS_OPS} operations they take minutes",
+    )
     with carefully():
         return _lowered(module, source, uses, reports, record, bounds)
 
@@ -227,7 +229,7 @@ def _is_huge(module: ir.Module) -> bool:
     def visit(op: ir.Operation) -> ir.WalkResult:
         nonlocal count
         count += 1
-        return ir.WalkResult.INTERRUPT if count > HUGE else ir.WalkResult.ADVANCE
+        return ir.WalkResult.INTERRUPT if count > FEW_OPTIMISATIONS_OPS else ir.WalkResult.ADVANCE
 
     module.operation.walk(visit)
-    return count > HUGE
+    return count > FEW_OPTIMISATIONS_OPS

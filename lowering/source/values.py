@@ -16,6 +16,7 @@ from pykern.lowering.source.expressions import Expression
 from pykern.lowering.source.language import Language, Memory, Word
 from pykern.lowering.source.names import Names, UserNames
 from pykern.lowering.source.scalars import is_wide
+from pykern.passes.analysis.cost_model.code_size import NAMED_TEXT
 from pykern.passes.analysis.integer_ranges import I32, Ranges, signed, width
 from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import MEMORY_OPERAND, body, terminator
@@ -23,8 +24,6 @@ from pykern.passes.kernels import MEMORY_OPERAND, body, terminator
 _BRANCHES = ("scf.if",)
 _MOVES = ("arith.addi", "arith.muli", "arith.subi", "arith.index_cast")
 """What places of elements are computed by."""
-_LONG = 24
-"""Characters from which an expression that the user named gets its name in the text as well."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ class Values:
             self._name(value, expression, locations)
 
     def _may_wait(self, op: ir.Operation, user: ir.Operation, expression: Expression) -> bool:
-        if user.name != "scf.yield" and self._hint(op.results[0]) and len(expression.text) > _LONG:
+        if user.name != "scf.yield" and self._hint(op.results[0]) and len(expression.text) > NAMED_TEXT:
             return False
         block = user.block
         while block != op.block:

@@ -17,19 +17,16 @@ from mlir import ir
 from pykern.errors import TargetError
 from pykern.lowering.xp.printer import RULES, Fill, Printer, shape_of, updated
 from pykern.lowering.xp.scalars import element
+from pykern.passes.analysis.cost_model.code_size import LONG_TEXT, WRITTEN_OUT_TERMS
 from pykern.passes.ir.affine import Access, access_of
 from pykern.passes.ir.structured import Structured, is_fill, reduction_loops
 
-MOST_WRITTEN_OUT = 64
-"""Iterations of a reduction that are lines."""
 REDUCTIONS = {
     "arith.addf": ("sum", "0.0"), "arith.addi": ("sum", "0"), "arith.mulf": ("prod", "1.0"),
     "arith.maximumf": ("max", 'float("-inf")'), "arith.minimumf": ("min", 'float("inf")'), "arith.maxsi": ("max", ""),
     "arith.minsi": ("min", ""),
 }  # fmt: skip
 """Functions of the libraries, and the number that they begin with."""
-LONG = 100
-"""Characters of an expression that gets a name."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -137,7 +134,7 @@ class Generic:
                 text = p.scalar(op, [read(v) for v in op.operands])
                 uses = sum(1 for _ in op.results[0].uses)
                 self.cover[op.results[0]] = self._covered(op.operands)
-                texts[op.results[0]] = p.name(text) if uses > 1 or len(text) > LONG else text
+                texts[op.results[0]] = p.name(text) if uses > 1 or len(text) > LONG_TEXT else text
             else:
                 raise TargetError(f"`{op.name}` has no form in {p.library.name}")
         for value in self.s.yielded:
@@ -318,7 +315,7 @@ class Generic:
             raise TargetError("a reduction into a part has no form on whole arrays")
         ranges = [range(self.extents[d]) for d in self.loops]
         current = {n: self._in_order(self.p.text(v), n) for n, v in enumerate(self.s.outputs)}
-        if math.prod(map(len, ranges)) <= MOST_WRITTEN_OUT:
+        if math.prod(map(len, ranges)) <= WRITTEN_OUT_TERMS:
             for places in itertools.product(*ranges):
                 current = self._step(dict(zip(self.loops, places, strict=True)), current)
         else:

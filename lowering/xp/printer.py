@@ -14,9 +14,7 @@ from mlir import ir
 from pykern.errors import TargetError
 from pykern.lowering.xp.libraries import Library
 from pykern.lowering.xp.scalars import element, expression, literal
-
-MOST_CONSTANTS = 256
-"""Elements of a table that is printed."""
+from pykern.passes.analysis.cost_model.code_size import PRINTED_ELEMENTS
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ def _constant(p: Printer, op: ir.Operation) -> None:
         return
     shape = shape_of(result)
     numbers = [str(n) for n in _elements(dense, kind)]
-    if len(numbers) > MOST_CONSTANTS:
+    if len(numbers) > PRINTED_ELEMENTS:
         raise TargetError(f"a table of {len(numbers)} numbers is no text")
     listed = p.library.cast.format(f"[{', '.join(numbers)}]", type=p.library.type(element(result.type)))
     p.values[result] = p.name(f"{listed}.reshape({_tuple(shape)})")

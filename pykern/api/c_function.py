@@ -13,7 +13,8 @@ from typing import Any, overload
 
 from pykern.api.cuda_function import parsed
 from pykern.api.function import Function
-from pykern.capture.functions import FunctionText, function_source, function_text
+from pykern.capture.function_text import FunctionText, function_text
+from pykern.capture.functions import function_source
 from pykern.capture.placing import placed
 from pykern.data.records import record
 from pykern.data.source import (

@@ -15,7 +15,8 @@ from pykern.api.call_advice import wrong_binding
 from pykern.api.in_graphs import numbered
 from pykern.api.pickling import ByName
 from pykern.capture.defaults import with_current_defaults
-from pykern.capture.functions import FunctionText, function_source, function_text, still_captured
+from pykern.capture.function_text import FunctionText, function_text
+from pykern.capture.functions import function_source, still_captured
 from pykern.capture.guards import Guard
 from pykern.data.source import KernelOptions
 from pykern.errors import ARGUMENTS, KernelTypeError

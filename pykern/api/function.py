@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Generic, ParamSpec, TypeVar
 
 from pykern.api.pickling import ByName
-from pykern.capture.functions import FunctionText, function_text
+from pykern.capture.function_text import FunctionText, function_text
 from pykern.data.synthetic_frame import for_user
 from pykern.errors import ARGUMENTS, KernelError, KernelTypeError
 

@@ -22,7 +22,7 @@ from pykern.api.decorator import with_options
 from pykern.api.in_graphs import is_traced, traced_call
 from pykern.api.kernel import Docstring, placed_at_def
 from pykern.arrays.array import Array
-from pykern.capture.functions import FunctionText
+from pykern.capture.function_text import FunctionText
 from pykern.capture.placing import placed
 from pykern.compiler.service import service
 from pykern.data.debug_checks import debug_checks

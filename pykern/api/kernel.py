@@ -17,7 +17,7 @@ from pykern.api.call_advice import how_to_launch
 from pykern.api.decorated import Decorated
 from pykern.api.decorator import with_options
 from pykern.api.in_graphs import is_traced, traced_call
-from pykern.capture.functions import FunctionText, function_text
+from pykern.capture.function_text import FunctionText, function_text
 from pykern.capture.guards import MISSING
 from pykern.capture.placing import place, placed
 from pykern.data.debug_checks import debug_checks

@@ -11,7 +11,7 @@ import ast
 from typing import Any
 
 from pykern.api.jit import Program
-from pykern.capture.functions import FunctionText
+from pykern.capture.function_text import FunctionText
 from pykern.data.index_space import Extent, launches
 from pykern.data.locations import SourceSpan, parse_definition
 from pykern.data.program_source import ProgramSource

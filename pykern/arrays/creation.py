@@ -1,7 +1,7 @@
 """New arrays on a device: `empty`, `zeros`, `ones`, `full`, `array`, `asarray`, `from_dlpack`, `from_pointer`.
 
 Comes in: shapes, numbers, other libraries' arrays. Goes out: `pk.Array`s. ``pk.zeros`` and its like without a
-device give NumPy arrays, which are the CPU's own (`pykern.api.array_language`); with ``device=``, or inside of
+device give NumPy arrays, which are the CPU's own (`pykern.language.array_functions`); with ``device=``, or inside of
 ``with pk.device(...)`` of a device with memory of its own, they come here.
 """
 

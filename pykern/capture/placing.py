@@ -8,7 +8,7 @@ import linecache
 import re
 from typing import TypeVar
 
-from pykern.capture.functions import FunctionText
+from pykern.capture.function_text import FunctionText
 from pykern.data.locations import SourceSpan, parse_definition
 from pykern.data.synthetic_frame import for_user
 from pykern.errors import CALLED_FROM, KernelError

@@ -7,15 +7,24 @@ derivative: see `ProgramDerivative` for its arguments and results.
 from __future__ import annotations
 
 import copy
-import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from mlir import ir
-from mlir.dialects import arith, func, tensor
+from mlir.dialects import func, tensor
 
+from pykern.compiler.derivative_results import (
+    drop_seeds_of_updated,
+    dtype_of,
+    gradient_tree,
+    jvp_tree,
+    keep_results,
+    numbered,
+    result_tree,
+    seed,
+)
 from pykern.compiler.program_halves import backward_half, forward_half, is_float_constant
 from pykern.data.program_source import ProgramDerivative, ProgramSource
 from pykern.data.source import DICT, LIST, ArgSpec, ArraySpec, Parameter, ScalarSpec, StructSpec, leaves
@@ -34,8 +43,6 @@ from pykern.passes.kernels import integers, programs
 from pykern.passes.tensor.inline_helpers import InlineHelpers
 from pykern.passes.tensor.outline_launches import OutlineLaunches
 from pykern.passes.tensor.raise_launches import RaiseLaunches
-
-_FP8 = {"f8E4M3FN": "f8e4m3", "f8E5M2": "f8e5m2"}
 
 
 def undifferentiated(source: ProgramSource) -> ProgramSource:
@@ -70,22 +77,22 @@ def differentiate(module: ir.Module, source: ProgramSource, record: Any) -> None
 def _take(module: ir.Module, source: ProgramSource, derivative: ProgramDerivative) -> None:
     primal = cast(func.FuncOp, programs(module)[0].opview)
     active, trees = _active(source, derivative, primal)
-    tree = _tree(primal)
+    tree = result_tree(primal)
     kept = len(primal.type.results) - len(integers(primal.operation, kern.UPDATED) or ())
     with primal.location:
         if derivative.kind == "jvp":
             made = forward(primal, active)
-            _keep_results(made, _jvp_tree(primal, tree))
+            keep_results(made, jvp_tree(primal, tree))
         else:
             made = reverse(primal, active, derivative.checkpoint)
             seeds = len(made.arguments) - len(primal.arguments)
             if derivative.kind == "gradient":
-                _seed(made, seeds, _objective(primal, tree, derivative))
+                seed(made, seeds, _objective(primal, tree, derivative))
                 first = len(primal.type.results)
-                gradients = _numbered(trees, first)
-                _keep_results(made, _gradient_tree(tree, gradients, derivative))
+                gradients = numbered(trees, first)
+                keep_results(made, gradient_tree(tree, gradients, derivative))
             else:
-                _drop_seeds_of_updated(made, primal, kept)
+                drop_seeds_of_updated(made, primal, kept)
                 _keep_half(module, primal, made, derivative, _Forms(tree, trees, source.pullback_name()))
     name = primal.operation.attributes["sym_name"]
     primal.operation.erase()
@@ -163,16 +170,13 @@ def _keep_half(
     """All of the vjp, or the half that is asked for."""
     if derivative.kind == "residuals":
         tree = forward_half(module, primal, made, forms.value, forms.pullback, derivative.borrowed)
-        _keep_results(made, tree, list(integers(primal.operation, kern.UPDATED) or ()))
+        keep_results(made, tree, list(integers(primal.operation, kern.UPDATED) or ()))
         return
     first = len(primal.type.results)
     if derivative.kind == "pullback":
         backward_half(module, primal, made, derivative.borrowed)
         first = 0
-    _keep_results(made, _numbered(forms.cotangents, first))
-
-
-# -- what is differentiated -------------------------------------------------------------------------
+    keep_results(made, numbered(forms.cotangents, first))
 
 
 def _active(
@@ -275,137 +279,5 @@ def _in_words(leaf: Any, primal: func.FuncOp) -> str:
     if "constant" in leaf:
         return repr(leaf["constant"])
     kind = primal.type.results[leaf.get("array", leaf.get("scalar"))]
-    name = leaf.get("dtype") or _dtype(kind)
+    name = leaf.get("dtype") or dtype_of(kind)
     return f"an array {name}{list(ir.ShapedType(kind).shape)}" if _rank(kind) else f"a number of type {name}"
-
-
-# -- the function that is left ----------------------------------------------------------------------
-
-
-def _seed(made: func.FuncOp, seeds: int, objective: int | None) -> None:
-    """Cotangents are known: one for the objective, zero for the other float results."""
-    floats = [n for n, t in enumerate(list(made.type.results)) if is_float(t)]
-    block = made.regions[0].blocks[0]
-    first = len(block.arguments) - seeds
-    for place in range(seeds):
-        argument = block.arguments[first + place]
-        with ir.InsertionPoint.at_block_begin(block):
-            value = _constant(argument.type, 1.0 if floats[place] == objective else 0.0)
-        argument.replace_all_uses_with(value)
-    for number in reversed(range(first, first + seeds)):
-        block.erase_argument(number)
-
-
-def _drop_seeds_of_updated(made: func.FuncOp, primal: func.FuncOp, kept: int) -> None:
-    """Arguments written in place are no results of the program: nothing flows into them from outside."""
-    block = made.regions[0].blocks[0]
-    results = list(primal.type.results)
-    dropped = sum(is_float(t) for t in results[kept:])
-    for _ in range(dropped):
-        number = len(block.arguments) - 1
-        with ir.InsertionPoint.at_block_begin(block):
-            zero = _constant(block.arguments[number].type, 0.0)
-        block.arguments[number].replace_all_uses_with(zero)
-        block.erase_argument(number)
-
-
-def _constant(kind: ir.Type, value: float) -> ir.Value:
-    attribute: Any
-    if isinstance(kind, ir.ShapedType):
-        element = ir.FloatAttr.get(ir.ShapedType(kind).element_type, value)
-        attribute = ir.DenseElementsAttr.get_splat(kind, element)
-    else:
-        attribute = ir.FloatAttr.get(kind, value)
-    return arith.ConstantOp(kind, attribute).result
-
-
-def _keep_results(made: func.FuncOp, tree: Any, updated: Sequence[int] = ()) -> None:
-    """The function returns what the form names, in its order, and is a program of that form; its last results are the
-    arguments `updated`."""
-    block = made.regions[0].blocks[0]
-    end = block.operations[len(block.operations) - 1].operation
-    given = list(end.operands)
-    kept: list[ir.Value] = []
-    for leaf in _leaves(tree):
-        kind = "array" if "array" in leaf else "scalar"
-        value = given[leaf[kind]]
-        leaf[kind] = len(kept)
-        leaf.setdefault("dtype", _dtype(value.type))
-        kept.append(value)
-    kept += given[len(given) - len(updated) :]
-    with ir.InsertionPoint(end), end.location:
-        func.ReturnOp(kept)
-    end.erase()
-    attributes = made.operation.attributes
-    kind = ir.FunctionType.get([a.type for a in block.arguments], [v.type for v in kept])
-    attributes["function_type"] = ir.TypeAttr.get(kind)
-    names = list(ir.ArrayAttr(attributes["arg_attrs"]))[: len(block.arguments)]
-    names += [ir.DictAttr.get({})] * (len(block.arguments) - len(names))
-    attributes["arg_attrs"] = ir.ArrayAttr.get(names)
-    if "res_attrs" in attributes:
-        del attributes["res_attrs"]
-    attributes[kern.PROGRAM] = ir.UnitAttr.get()
-    attributes[kern.RESULT_TREE] = ir.StringAttr.get(json.dumps(tree))
-    attributes[kern.UPDATED] = ir.DenseI64ArrayAttr.get(list(updated))
-
-
-def _dtype(kind: ir.Type) -> str:
-    element = str(ir.ShapedType(kind).element_type if isinstance(kind, ir.ShapedType) else kind)
-    return _FP8.get(element, element)
-
-
-def _jvp_tree(primal: func.FuncOp, tree: Any) -> Any:
-    """Results, and the same form with the tangents of the float ones; others have none."""
-    results = list(primal.type.results)
-    place = {n: len(results) + k for k, n in enumerate(n for n, t in enumerate(results) if is_float(t))}
-
-    def tangents(node: Any) -> Any:
-        if not isinstance(node, dict):
-            return None
-        if "constant" in node:
-            return node | {"constant": 0.0} if is_float_constant(node) else None
-        for kind in ("array", "scalar"):
-            if kind in node:
-                return {kind: place[node[kind]], "numpy": True} if node[kind] in place else None
-        if "dict" in node:  # its keys are the user's
-            return node | {"dict": {key: tangents(item) for key, item in node["dict"].items()}}
-        return node | {"tuple": [tangents(item) for item in node["tuple"]]}
-
-    return {"tuple": [tree, tangents(tree)]}
-
-
-def _gradient_tree(tree: Any, gradients: Any, derivative: ProgramDerivative) -> Any:
-    if derivative.value:
-        return {"tuple": [tree, gradients]}
-    if not derivative.aux:
-        return gradients
-    _, *rest = tree["tuple"]
-    return {"tuple": [gradients, rest[0] if len(rest) == 1 else {"tuple": rest}]}
-
-
-def _numbered(form: Any, first: int) -> Any:
-    """The form with its leaves counted from the result `first`."""
-    if form is None:
-        return None
-    if "tuple" in form:
-        return form | {"tuple": [_numbered(item, first) for item in form["tuple"]]}
-    if "dict" in form:
-        return {"dict": {key: _numbered(item, first) for key, item in form["dict"].items()}}
-    ((kind, number),) = form.items()
-    return {kind: first + number, "numpy": True}
-
-
-def _tree(primal: func.FuncOp) -> Any:
-    return json.loads(ir.StringAttr(primal.operation.attributes[kern.RESULT_TREE]).value)
-
-
-def _leaves(tree: Any) -> Iterator[dict[str, Any]]:
-    """The nodes of results, in the order in which results are numbered."""
-    if isinstance(tree, list):
-        for item in tree:
-            yield from _leaves(item)
-    elif isinstance(tree, dict):
-        if "array" in tree or "scalar" in tree:
-            yield tree
-        yield from _leaves(tree.get("tuple", []))
-        yield from _leaves(list(tree.get("dict", {}).values()))

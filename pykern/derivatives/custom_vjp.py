@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from pykern.capture.functions import FunctionText, function_text
+from pykern.capture.function_text import FunctionText, function_text
 from pykern.errors import KernelTypeError
 
 

@@ -12,11 +12,6 @@ from pykern.data.scopes import dotted
 from pykern.data.source import FunctionSource, reached
 from pykern.frontend.parse import parse_function
 
-MOST_CALLS = 20_000
-"""Of functions in one kernel or program. They take the compiler some seconds, and what comes after them minutes."""
-FIRST_LOOK, HOPELESS = 1000, 1_000_000
-"""After so many calls one is refused that stands for so many more: nobody waits until there are too many."""
-
 
 def calls_in(source: FunctionSource) -> int:
     """One, and the calls that its body makes, as they are written: loops count once, and each branch does."""

@@ -31,6 +31,7 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
+from pykern.passes.analysis.cost_model.code_size import FIRST_COUNT, HOPELESS_CALLS, MOST_CALLS
 from pykern.types import DType, weak_int
 
 
@@ -100,17 +101,6 @@ class Calls(Elements):
                 keywords[keyword.arg] = self.expression(keyword.value)
         return positional, keywords
 
-    def given(
-        self, node: ast.Call, names: tuple[str, ...], args: list[Value], keywords: dict[str, Value]
-    ) -> dict[str, Value]:
-        """Arguments by name. Raises `KernelTypeError` for one too many, and for a name there is not."""
-        unknown = [*keywords.keys() - set(names), *keywords.keys() & set(names[: len(args)])]
-        if len(args) > len(names) or unknown:
-            what = f"not `{unknown[0]}` as well" if unknown else f"not {len(args)} values"
-            raise self.type_error(node, f"`{ast.unparse(node.func)}` takes {', '.join(names)}: {what}",
-                                  "give each argument once", ARGUMENTS)  # fmt: skip
-        return dict(zip(names, args, strict=False)) | keywords
-
     def spread(self, node: ast.expr) -> dict[str, Value]:
         """``**node``."""
         raise self.syntax_error(
@@ -139,16 +129,16 @@ class Calls(Elements):
     def count_call(self, node: ast.Call, callee: FunctionValue) -> None:
         """Refuse what would be too many bodies, at the line of the kernel: see `call_counts`."""
         self.calls += 1
-        if self.calls != call_counts.FIRST_LOOK and self.calls <= call_counts.MOST_CALLS:
+        if self.calls != FIRST_COUNT and self.calls <= MOST_CALLS:
             return
         called = [*(frame.function.source for frame in self.frames[1:]), callee.source][0]
         count = max(self.calls, call_counts.calls_in(called))
-        if self.calls <= call_counts.MOST_CALLS and count <= call_counts.HOPELESS:
+        if self.calls <= MOST_CALLS and count <= HOPELESS_CALLS:
             return
         first = self.frames[0]
         raise KernelSyntaxError(
             f"`{first.function.source.name}` would inline {count:,} calls of functions, and "
-            f"{call_counts.MOST_CALLS:,} are the most",
+            f"{MOST_CALLS:,} are the most",
             first.call_span if len(self.frames) > 1 else self.span(node),
             "call a function once, keep its value in a name, and use the name twice; or write a loop",
         )

@@ -9,28 +9,28 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from mlir import ir
-
 from pykern.data.operator_functions import ARITHMETIC, COMPARISONS, LOGICAL, OF_ROWS
-from pykern.dialect import atomics, collectives, differentiation, index_space, memory, reports
+from pykern.dialect import collectives, differentiation, index_space, memory
 from pykern.errors import ARGUMENTS
 from pykern.frontend import arithmetic, mathematics, philox, private_arrays, row_reductions, row_stores, rows
 from pykern.frontend.advice import instead_of_function
-from pykern.frontend.casts import bitcast, bits, convert, materialise
+from pykern.frontend.call_arguments import argument_nodes, given_by_name
+from pykern.frontend.casts import bitcast, convert, materialise
+from pykern.frontend.collective_ops import lane, reduction
 from pykern.frontend.debug_checks import check_divisor
+from pykern.frontend.memory_ops import ATOMICS, atomic, barrier, buffer, compare_exchange
 from pykern.frontend.merging import flows, leaves
+from pykern.frontend.reports import print_values
 from pykern.frontend.values import (
-    Array,
     NoneValue,
     RangeValue,
     Scalar,
-    Text,
     TupleValue,
     TypeValue,
     Value,
     describe,
 )
-from pykern.types import bool_, f32, weak_float, weak_int
+from pykern.types import DType, bool_, f32, weak_float, weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.calls import Calls
@@ -48,10 +48,6 @@ LANES = {
     "subgroup_index": index_space.SubgroupIdOp,
     "lane_index": index_space.LaneIdOp,
 }
-ATOMICS = {
-    "atomic_add": "add", "atomic_sub": "sub", "atomic_min": "min", "atomic_max": "max",
-    "atomic_and_": "and", "atomic_or_": "or", "atomic_xor": "xor", "atomic_exchange": "exchange",
-}  # fmt: skip
 CASTS = {"int": weak_int, "float": weak_float, "bool": bool_}
 
 
@@ -69,7 +65,7 @@ def call(t: Calls, node: ast.Call, name: str) -> Value:
     if name in LANES:
         return Scalar(weak_int, LANES[name].create())
     if name in ATOMICS:
-        return _atomic(t, node, ATOMICS[name], args)
+        return atomic(t, node, ATOMICS[name], args)
     if name in CASTS:
         return _python_cast(t, node, name, args)
     if name in _OPERATORS:
@@ -85,7 +81,7 @@ _OPERATORS = {**ARITHMETIC, **COMPARISONS, **LOGICAL}
 
 def _operator(t: Calls, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
     """``np.add(a, b)``: the operator."""
-    given = _given(t, node, ("a", "b"), args, keywords)
+    given = given_by_name(t, node, ("a", "b"), args, keywords)
     if len(given) != 2:
         raise t.type_error(node, f"`{name}` takes two numbers", "give both", ARGUMENTS)
     a, b = given["a"], given["b"]
@@ -108,7 +104,7 @@ def _mathematics(t: Calls, node: ast.Call, name: str, args: list[Value], keyword
         args = list(args[0].items)
     if rows.are_operands(args):
         return rows.computed(t, node, args, lambda scalars: _of_numbers(t, node, name, scalars))
-    scalars = [t.as_scalar(n, v) for n, v in zip(_argument_nodes(node, args), args, strict=True)]
+    scalars = [t.as_scalar(n, v) for n, v in zip(argument_nodes(node, args), args, strict=True)]
     return _of_numbers(t, node, name, scalars)
 
 
@@ -118,22 +114,6 @@ def _of_numbers(t: Calls, node: ast.Call, name: str, scalars: list[Scalar]) -> V
             check_divisor(t.source, *scalars)
         result = mathematics.apply(name, scalars, t.fastmath)
     return TupleValue(result) if isinstance(result, tuple) else result
-
-
-def _given(
-    t: Calls, node: ast.Call, names: tuple[str, ...], args: list[Value], keywords: dict
-) -> dict[str, Value]:
-    """Arguments by name. Raises `KernelTypeError` for one too many, and for a name there is not."""
-    unknown = [*keywords.keys() - set(names), *keywords.keys() & set(names[: len(args)])]
-    if len(args) > len(names) or unknown:
-        what = f"not `{unknown[0]}` as well" if unknown else f"not {len(args)} values"
-        raise t.type_error(node, f"`{ast.unparse(node.func)}` takes {', '.join(names)}: {what}",
-                           "give each argument once", ARGUMENTS)  # fmt: skip
-    return dict(zip(names, args, strict=False)) | keywords
-
-
-def _argument_nodes(node: ast.Call, args: list[Value]) -> list[ast.expr]:
-    return list(node.args) if len(node.args) == len(args) else [node] * len(args)
 
 
 def _position(t: Calls, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
@@ -149,111 +129,13 @@ def _position(t: Calls, node: ast.Call, name: str, args: list[Value], keywords: 
     return Scalar(weak_int, POSITIONS[name].create(dim.const))
 
 
-# -- atomics and barriers ----------------------------------------------------------------------
+# -- memory -----------------------------------------------------------------------------------
 
 
-def _barrier(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    if args or keywords:
-        raise t.type_error(node, "pk.barrier takes no arguments: all of a group meet", "write pk.barrier()")
-    memory.BarrierOp.create()
-    t.note_array_write(None)
-    return NoneValue()
-
-
-def _element(t: Calls, node: ast.Call, args: list[Value], count: int) -> tuple[Array, list[ir.Value]]:
-    if len(args) != count or not isinstance(args[0], Array):
-        raise t.type_error(node, f"an atomic takes an array, an index and {count - 2} more",
-                           "write pk.atomic_add(x, i, value) or pk.atomic_add(x, (i, j), value)")  # fmt: skip
-    array = args[0]
-    items = args[1].items if isinstance(args[1], TupleValue) else (args[1],)
-    if len(items) != len(array.shape):
-        raise t.type_error(
-            node.args[1],
-            f"{describe(array)} has {len(array.shape)} dimensions, {len(items)} given",
-            "give the index as a tuple: pk.atomic_add(x, (i, j), value)",
-        )
-    if array.dtype.is_storage:
-        raise t.type_error(node, f"atomics are not available for {array.dtype.name}", "use pk.f32")
-    if not array.writes:
-        raise t.type_error(node, f"`{array.name}` is annotated pk.In: the kernel may not write it",
-                           "annotate it pk.InOut")  # fmt: skip
-    return array, [*array.outer, *(t.index(node.args[1], v, array, d, node) for d, v in enumerate(items))]
-
-
-def _atomic(t: Calls, node: ast.Call, kind: str, args: list[Value]) -> Value:
-    array, indices = _element(t, node, args, 3)
-    dtype = array.dtype
-    if dtype == bool_ or (dtype.is_float and kind in ("and", "or", "xor")):
-        raise t.type_error(node, f"atomic `{kind}` is not available for {dtype.name}",
-                           "use an array of pk.i32 or pk.u32")  # fmt: skip
-    if dtype.kind == "u" and kind in ("min", "max"):
-        kind = "u" + kind
-    with t.operands_of(node):
-        value = materialise(arithmetic.element(t.as_scalar(node.args[2], args[2]), dtype))
-    old = Scalar(dtype, atomics.AtomicRmwOp.create(kind, value, array.ssa, indices))
-    t.note_array_write(array.ssa)
-    return old
-
-
-def _compare_exchange(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    array, indices = _element(t, node, args, 4)
-    if array.dtype == bool_:
-        raise t.type_error(node, "atomics are not available for bool", "use pk.i32")
-    with t.operands_of(node):
-        expected, desired = (
-            materialise(arithmetic.element(t.as_scalar(node, v), array.dtype)) for v in args[2:]
-        )
-    old = Scalar(array.dtype, atomics.AtomicCasOp.create(expected, desired, array.ssa, indices))
-    t.note_array_write(array.ssa)
-    return old
+# -- atomics ----------------------------------------------------------------------------------
 
 
 # -- subgroups and groups ---------------------------------------------------------------------
-
-
-def _reduction(made: type[collectives.ReductionOp]) -> Callable:
-    def create(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-        is_scan = made is collectives.SubgroupScanOp
-        given = _given(t, node, ("value", "op", "exclusive")[: 2 + is_scan], args, keywords)
-        value = _value_of(t, node, given)
-        op = given.get("op", Text("add"))
-        kinds = ("add", "mul", "min", "max", "and", "or", "xor")
-        if not isinstance(op, Text) or op.value not in kinds:
-            raise t.type_error(node, f"a reduction is one of {', '.join(kinds)}, not {describe(op)}",
-                               "write pk.group_reduce(x, 'add')")  # fmt: skip
-        if value.dtype.is_float and op.value in ("and", "or", "xor"):
-            raise t.type_error(node, f"`{op.value}` combines integers, not {value.dtype.name}",
-                               "cast it first, as in pk.i32(x)")  # fmt: skip
-        if value.dtype == bool_:
-            value = convert(value, weak_int)
-        kind = f"u{op.value}" if value.dtype.kind == "u" and op.value in ("min", "max") else op.value
-        exclusive = t.as_scalar(node, given.get("exclusive", Scalar(bool_, const=False)))
-        if not exclusive.is_const:
-            raise t.type_error(node, "exclusive= of a scan must be known at compile time",
-                               "write exclusive=True, or pass it as a pk.static parameter")  # fmt: skip
-        wanted = collectives.SubgroupExclusiveScanOp if exclusive.const else made
-        return Scalar(value.dtype, wanted.create(kind, materialise(value)))
-
-    return create
-
-
-def _value_of(t: Calls, node: ast.Call, given: dict[str, Value]) -> Scalar:
-    if "value" not in given:
-        raise t.type_error(node, "a collective takes the value that each work-item brings",
-                           "write pk.subgroup_reduce(x[i], 'add')")  # fmt: skip
-    return t.as_scalar(node, given["value"])
-
-
-def _lane(made: type[collectives.LaneOp]) -> Callable:
-    def create(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-        given = _given(t, node, ("value", "lane"), args, keywords)
-        value = _value_of(t, node, given)
-        if made is collectives.SubgroupShuffleOp and "lane" not in given:
-            raise t.type_error(node, "a shuffle takes the lane to read", "write pk.subgroup_shuffle(x, lane)")
-        lane = convert(t.as_scalar(node, given.get("lane", Scalar(weak_int, const=0))), weak_int)
-        return Scalar(value.dtype, made.create(materialise(value), materialise(lane)))
-
-    return create
 
 
 # -- the rest ---------------------------------------------------------------------------------
@@ -283,22 +165,24 @@ def _static(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Valu
     return value
 
 
-def _cast(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    given = _given(t, node, ("x", "dtype"), args, keywords)
-    dtype = given.get("dtype")
-    if not isinstance(dtype, TypeValue) or "x" not in given:
-        raise t.type_error(node, "pk.cast takes a value and a dtype", "write pk.cast(x, pk.f32)")
-    return t.converted(node, node, given["x"], dtype.dtype)
+def _conversion(name: str, example: str, function: Callable[[Scalar, DType], Scalar]) -> Callable:
+    """``pk.cast(x, dtype)`` and what is like it."""
 
+    def apply(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+        given = given_by_name(t, node, ("x", "dtype"), args, keywords)
+        dtype = given.get("dtype")
+        if not isinstance(dtype, TypeValue) or "x" not in given:
+            raise t.type_error(
+                node, f"pk.{name} takes a value and a dtype", f"write pk.{name}(x, pk.{example})"
+            )
+        value = given["x"]
+        if rows.is_row(value):
+            return rows.computed(t, node, [value], lambda one: function(one[0], dtype.dtype))
+        number = t.as_scalar(node, value)
+        with t.operands_of(node):
+            return function(number, dtype.dtype)
 
-def _bitcast(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    given = _given(t, node, ("x", "dtype"), args, keywords)
-    dtype = given.get("dtype")
-    if not isinstance(dtype, TypeValue) or "x" not in given:
-        raise t.type_error(node, "pk.bitcast takes a value and a dtype", "write pk.bitcast(x, pk.u32)")
-    value = t.as_scalar(node, given["x"])
-    with t.operands_of(node):
-        return bitcast(value, dtype.dtype)
+    return apply
 
 
 def _random(name: str) -> Callable:
@@ -308,7 +192,7 @@ def _random(name: str) -> Callable:
             raise t.type_error(
                 node, f"pk.{name} takes a seed, counters and a dtype", f"write pk.{name}(seed, i)"
             )
-        seed, *counters = (t.as_scalar(n, v) for n, v in zip(_argument_nodes(node, args), args, strict=True))
+        seed, *counters = (t.as_scalar(n, v) for n, v in zip(argument_nodes(node, args), args, strict=True))
         with t.operands_of(node):
             return philox.draw(name, seed, counters, dtype.dtype, t.fastmath)
 
@@ -325,7 +209,7 @@ def _stop_gradient(t: Calls, node: ast.Call, args: list[Value], keywords: dict) 
 
 
 def _dot(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    given = t.given(node, ("a", "b"), args, keywords)
+    given = given_by_name(t, node, ("a", "b"), args, keywords)
     if len(given) != 2:
         raise t.type_error(node, f"`{ast.unparse(node.func)}` takes two rows", "give both", ARGUMENTS)
     return row_reductions.dot(t, node, given["a"], given["b"])
@@ -378,68 +262,31 @@ def _length(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Valu
     return t.length(args[0], 0)
 
 
-def _print(t: Calls, node: ast.Call) -> Value:
-    args, keywords = t.arguments(node)
-    separator, end = keywords.get("sep", Text(" ")), keywords.get("end", Text("\n"))
-    unknown = set(keywords) - {"sep", "end"}
-    if unknown or not isinstance(separator, Text) or not isinstance(end, Text):
-        raise t.type_error(node, "print takes values, and the strings sep and end",
-                           "write pk.print('x =', x)")  # fmt: skip
-    parts: list[str] = []
-    values: list[Scalar] = []
-    for item, value in zip(_argument_nodes(node, args), args, strict=True):
-        parts.append(_template(t, item, value, values))
-    template = _escaped(separator).join(parts) + _escaped(end)
-    reports.PrintOp.create(template, [v.dtype.name for v in values], [bits(v) for v in values])
-    return NoneValue()
-
-
-def _template(t: Calls, node: ast.expr, value: Value, values: list[Scalar]) -> str:
-    if isinstance(value, Text):
-        return _escaped(value)
-    if isinstance(value, TupleValue):
-        return "(" + ", ".join(_template(t, node, item, values) for item in value.items) + ")"
-    values.append(t.as_scalar(node, value))
-    return "{}"
-
-
-def _escaped(text: Text) -> str:
-    return text.value.replace("{", "{{").replace("}", "}}")
-
-
-def assertion(t: Calls, node: ast.Assert) -> None:
-    """``assert condition, "message"``."""
-    condition = arithmetic.truth(t.scalar(node.test))
-    message = t.expression(node.msg) if node.msg else Text("")
-    if not isinstance(message, Text):
-        raise t.type_error(node.msg or node, "the message of an assert is a string constant in kernels",
-                           "print the value with pk.print before")  # fmt: skip
-    if condition.is_const and condition.const:
-        return
-    reports.AssertOp.create(materialise(condition), message.value)
-
-
 _OF_NODES: dict[str, Callable] = {
-    "range": _range, "loop_range": _range, "unroll": _unroll, "print": _print, "numpy.array": _array,
-}  # fmt: skip
+    "range": _range,
+    "loop_range": _range,
+    "unroll": _unroll,
+    "print": print_values,
+    "numpy.array": _array,
+}
 _HANDLERS: dict[str, Callable] = {
-    "shared": private_arrays.buffer(memory.SharedOp, "shared"),
-    "private": private_arrays.buffer(memory.PrivateOp, "private"),
+    "shared": buffer(memory.SharedOp, "shared"),
+    "private": buffer(memory.PrivateOp, "private"),
     **{name: private_arrays.filled(name) for name in ("zeros", "ones", "empty", "full")},
     **dict.fromkeys(("dot", "inner", "vdot"), _dot),
     "norm": _norm,
     "cross": _cross,
-    "barrier": _barrier,
-    "atomic_compare_exchange": _compare_exchange,
-    "subgroup_reduce": _reduction(collectives.SubgroupReduceOp),
-    "subgroup_scan": _reduction(collectives.SubgroupScanOp),
-    "group_reduce": _reduction(collectives.GroupReduceOp),
-    "subgroup_shuffle": _lane(collectives.SubgroupShuffleOp),
-    "subgroup_broadcast": _lane(collectives.SubgroupBroadcastOp),
+    "barrier": barrier,
+    "atomic_compare_exchange": compare_exchange,
+    "subgroup_reduce": reduction(collectives.SubgroupReduceOp),
+    "subgroup_scan": reduction(collectives.SubgroupScanOp),
+    "group_reduce": reduction(collectives.GroupReduceOp),
+    "subgroup_shuffle": lane(collectives.SubgroupShuffleOp),
+    "subgroup_broadcast": lane(collectives.SubgroupBroadcastOp),
     "static": _static,
     "stop_gradient": _stop_gradient,
-    "cast": _cast,
-    "bitcast": _bitcast,
+    "cast": _conversion("cast", "f32", convert),
+    "bitcast": _conversion("bitcast", "u32", bitcast),
     "len": _length,
     **{name: _random(name) for name in philox.NAMES},
 }

@@ -11,7 +11,7 @@ import ast
 from dataclasses import dataclass
 
 from pykern.data.source import KernelSource
-from pykern.frontend import branches, control, language_ops, row_stores, rows
+from pykern.frontend import branches, control, reports, row_stores, rows
 from pykern.frontend.advice import UNSUPPORTED_EXPRESSIONS, UNSUPPORTED_STATEMENTS
 from pykern.frontend.calls import Calls
 from pykern.frontend.casts import convert
@@ -122,7 +122,7 @@ class Translator(Calls, Operations):
             control.for_loop(self, node)
 
     def do_Assert(self, node: ast.Assert) -> None:  # noqa: N802
-        language_ops.assertion(self, node)
+        reports.assertion(self, node)
 
     def assign(self, target: ast.expr, value: Value, written: ast.expr | None = None) -> None:
         """Bind a name, unpack a tuple, or store into an element. `written` is the expression that gave the value."""

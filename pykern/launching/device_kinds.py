@@ -19,8 +19,8 @@ from pykern.arrays.view import covered
 from pykern.data.abi import SMALL_COUNT
 from pykern.data.index_space import Extent, LaunchShape
 from pykern.data.target import Target, parse
-from pykern.launching.arguments import scalar_bits
 from pykern.launching.bounds import launch_numbers
+from pykern.launching.scalar_arguments import scalar_bits
 from pykern.runtime.driver import Memory
 from pykern.runtime.written import overlaps_itself
 from pykern.types import ArrayAnnotation, IntentAnnotation, static

@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from pykern.capture.functions import FunctionText
+from pykern.capture.function_text import FunctionText
 from pykern.capture.placing import placed
 from pykern.data.abi import PRINT_WORDS, REPORT_CELLS, REPORT_PRINTED, REPORT_WORDS
 from pykern.data.artifact import Artifact

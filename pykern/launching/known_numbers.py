@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from pykern.data.artifact import SHORT_NUMBERS, Artifact
 from pykern.data.small_numbers import FEWEST_ELEMENTS
+from pykern.launching.launch_kind import LaunchKind
 
 MOST_KNOWN = 4
 """Codes of one kernel and one kind of arguments for numbers that are known."""
@@ -30,14 +31,17 @@ class KnownNumbers:
     seen: set[Known] = field(default_factory=set)
     """Those with scalars that were seen once."""
 
-    def choose(self, artifact: Artifact, slots: Sequence[int], scalars: set[int], elements: int) -> Known:
+    def choose(self, artifact: Artifact, slots: Sequence[int], kind: LaunchKind) -> Known:
         """What code for this launch may know: nothing, where it is not worth it. Scalars often differ in each launch,
         so that code with known ones is made for the second launch with them."""
-        found = worth_knowing(artifact, slots) if elements >= FEWEST_ELEMENTS else ()
-        if not found or found in self.made:
+        found = worth_knowing(artifact, slots)
+        if not found or kind.elements < FEWEST_ELEMENTS:
+            return ()
+        if found in self.made:
             return found
         if len(self.made) == MOST_KNOWN:
             return ()
+        scalars = kind.scalar_slots
         if any(slot in scalars for slot, _ in found) and found not in self.seen:
             if len(self.seen) < MOST_SEEN:
                 self.seen.add(found)
@@ -47,8 +51,8 @@ class KnownNumbers:
 
 
 def worth_knowing(artifact: Artifact, slots: Sequence[int]) -> Known:
-    """The small numbers of a launch among those that are asked for."""
-    chains = artifact.resources.get(SHORT_NUMBERS, ())
+    """The small numbers of a launch among those that its code asks for."""
+    chains = artifact.resources[SHORT_NUMBERS]
     found: dict[int, int] = {}
     for most, chain in chains:  # type: ignore[attr-defined]
         for slot in chain:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pykern.data.artifact import PRODUCT, Artifact
+from pykern.data.artifact import PRODUCT, SHORT_NUMBERS, Artifact
 from pykern.data.index_space import Extent, LaunchShape, group_size, index_space, launches
 from pykern.data.launch_bounds import refuse_outside
 from pykern.data.source import KernelSource
@@ -226,11 +226,11 @@ class Launcher:
         source = self.source_of(kind)
         with self.kernel._lock:
             variant = self.cache.variant(source)
-            artifact = variant.artifact
-            numbers = self.cache.known_numbers.setdefault(source, KnownNumbers())
-            known = numbers.choose(artifact, slots, kind.scalar_slots, kind.elements)
             self._install(variant)
-            if known:
+            if SHORT_NUMBERS not in variant.artifact.resources:
+                return variant
+            numbers = self.cache.known_numbers.setdefault(source, KnownNumbers())
+            if known := numbers.choose(variant.artifact, slots, kind):
                 variant = self.cache.variant(replace(source, known=known))
                 self._install(variant)
         return variant

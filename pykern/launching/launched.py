@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from pykern.capture.functions import FunctionText
+from pykern.capture.function_text import FunctionText
 from pykern.capture.guards import Guard
 from pykern.data.source import Derivative, KernelOptions
 

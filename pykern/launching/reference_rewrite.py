@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from pykern.capture.functions import FunctionText, function_text
+from pykern.capture.function_text import FunctionText, function_text
 from pykern.data.locations import parse_definition
 from pykern.errors import KernelSyntaxError, nested_too_deeply
 from pykern.launching import reference_rules

@@ -17,7 +17,7 @@ from pykern import language
 from pykern.data.operator_functions import ARITHMETIC, COMPARISONS, LOGICAL, OF_ROWS
 from pykern.data.promotion import promote, true_divide
 from pykern.errors import BY_ZERO, ZERO_STEP, AssertionFailed, KernelTypeError
-from pykern.runtime import reference, reference_rows
+from pykern.runtime import reference, reference_mathematics, reference_rows
 from pykern.runtime.reference_array import ReferenceArray
 from pykern.runtime.reference_rows import each, is_row
 from pykern.types import bool_, from_numpy, weak_float, weak_int
@@ -49,8 +49,8 @@ def binary(op: str, a: Any, b: Any) -> Any:
             return each(lambda x, y: binary(op, x, y), (a, b))
         return PYTHON[op](a, b)
     if op == "**":
-        return reference.apply("pow", (a, b))
-    left, right = reference._type(a), reference._type(b)
+        return reference_mathematics.apply("pow", (a, b))
+    left, right = reference.known_dtype(a), reference.known_dtype(b)
     dtype = true_divide(left, right) if op == "/" else promote(left, right)
     if dtype == bool_:
         return PYTHON[op](np.bool_(a), np.bool_(b))  # NumPy's: + is or, * is and, - is refused
@@ -194,7 +194,7 @@ def _cdiv(a: Any, b: Any) -> Any:
 def _range(*bounds: Any) -> range:
     """One whose step is zero has no items, as compiled. Raises `KernelTypeError` for floats."""
     for bound in bounds:
-        dtype = reference._type(bound)
+        dtype = reference.known_dtype(bound)
         if not dtype.is_integer:
             raise KernelTypeError(
                 f"range takes integers, not {dtype.name}", hint="cut off the fraction: int(x)"
@@ -225,7 +225,7 @@ def _operator(symbol: str) -> Callable:
 
 _FUNCTIONS: dict[str, Callable] = {
     **{name: _operator(symbol) for name, symbol in ARITHMETIC.items()},
-    **{name: getattr(language, name) for name in reference.MATHEMATICS if name not in ("pow", "abs")},
+    **{name: getattr(language, name) for name in reference_mathematics.MATHEMATICS if name not in ("pow", "abs")},
     "min": language.minimum, "max": language.maximum, "minimum": language.minimum, "maximum": language.maximum,
     "int": lambda x: reference.cast(x, weak_int), "float": lambda x: reference.cast(x, weak_float),
     "cdiv": _cdiv, "range": _range, "divmod": _divmod, "pow": _power,

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from pykern.api import array_language
 from pykern.api.reach import widest
 from pykern.arrays.array import Array
 from pykern.arrays.foreign import as_numpy
 from pykern.environment.machine import processors
 from pykern.environment.settings import launched_rank, launched_size, settings
 from pykern.errors import ARGUMENTS, LaunchError
+from pykern.language import array_functions
 from pykern.mpi.alone import Alone
 from pykern.mpi.blocks import block_of, check_parts, partition
 from pykern.mpi.exchange import HaloExchange
@@ -154,15 +154,15 @@ class Grid:
     def empty(self, dtype: Any = None, extra: int | Sequence[int] = 0) -> Any:
         """An array of this rank that is not set: of the local shape, longer by `extra` (one number, or one an axis) for
         fields that stand between the points of the grid. A NumPy array, or a `pk.Array` on the grid's device."""
-        return self._made(array_language.empty, dtype, extra)
+        return self._made(array_functions.empty, dtype, extra)
 
     def zeros(self, dtype: Any = None, extra: int | Sequence[int] = 0) -> Any:
         """The same, of zeros."""
-        return self._made(array_language.zeros, dtype, extra)
+        return self._made(array_functions.zeros, dtype, extra)
 
     def ones(self, dtype: Any = None, extra: int | Sequence[int] = 0) -> Any:
         """The same, of ones."""
-        return self._made(array_language.ones, dtype, extra)
+        return self._made(array_functions.ones, dtype, extra)
 
     def _made(self, make: Any, dtype: Any, extra: int | Sequence[int]) -> Any:
         more = _one_each(extra, len(self.shape), "extra")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pykern.capture.functions import FunctionText
+from pykern.capture.function_text import FunctionText
 from pykern.compiler.cache import shared_cache
 from pykern.data.digests import digest_of
 

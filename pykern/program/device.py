@@ -14,7 +14,7 @@ import numpy as np
 
 from pykern.arrays.array import Array
 from pykern.arrays.foreign import several_places
-from pykern.capture.functions import FunctionText
+from pykern.capture.function_text import FunctionText
 from pykern.data.artifact import Artifact
 from pykern.data.source import ArraySpec, Parameter, ScalarSpec, leaves
 from pykern.data.target import parse

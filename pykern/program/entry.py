@@ -17,7 +17,7 @@ import numpy as np
 from pykern.data.abi import ADAPTED, ENTRIES, KEPT_LEAST, TABLE_INDEX, WRITES_FLAGS
 from pykern.data.source import leaves
 from pykern.environment.settings import settings
-from pykern.launching.arguments import scalar_bits
+from pykern.launching.scalar_arguments import scalar_bits
 from pykern.obtain.adapter_code import adapter_code
 from pykern.obtain.entry_code import entry_code
 from pykern.obtain.memory_code import memory_code

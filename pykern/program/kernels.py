@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pykern.arrays.array import Array
-from pykern.capture.functions import FunctionText
+from pykern.capture.function_text import FunctionText
 from pykern.data.abi import grid_axes
 from pykern.data.artifact import Artifact, PlanKernel
 from pykern.errors import LaunchError

@@ -14,7 +14,7 @@ import numpy as np
 
 from pykern.data.promotion import promote, sum_type
 from pykern.errors import KernelTypeError
-from pykern.runtime import reference
+from pykern.runtime import reference, reference_mathematics
 from pykern.types import DType, f32, f64, from_numpy
 
 
@@ -169,7 +169,7 @@ def each(function: Callable[..., Any], operands: tuple[Any, ...]) -> ComputedRow
     sample = items[0] if items else None
     if isinstance(sample, ComputedRow):
         return ComputedRow(items, (length, *sample.shape), sample.dtype)
-    dtype = reference._type(function(*map(_sample, operands)) if sample is None else sample)
+    dtype = reference.known_dtype(function(*map(_sample, operands)) if sample is None else sample)
     return ComputedRow(items, (length,) if rank == 1 else (length, *_inner(operands, rank)), dtype)
 
 
@@ -206,7 +206,9 @@ def norm(row: Any) -> Any:
         )
     dtype = row.dtype.loaded if row.dtype.is_float else f64
     wide = f32 if dtype.bits < 32 else dtype
-    return reference.cast(reference.apply("sqrt", (reference.cast(_sum_of_products(row, row), wide),)), dtype)
+    return reference.cast(
+        reference_mathematics.apply("sqrt", (reference.cast(_sum_of_products(row, row), wide),)), dtype
+    )
 
 
 def cross(left: Any, right: Any) -> ComputedRow:
@@ -259,7 +261,7 @@ def reduced(name: str, row: Any, others: tuple[Any, ...] = ()) -> Any:
             with np.errstate(all="ignore"):
                 found = _mean(each(lambda value: (found - type(found)(value)) ** 2, (row,)))
         if name == "std":
-            found = reference.apply("sqrt", (found,))
+            found = reference_mathematics.apply("sqrt", (found,))
         return held.numpy.type(found) if held.is_float else found
     return _total(name, row)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from pykern.capture.functions import FunctionText, function_text
+from pykern.capture.function_text import FunctionText, function_text
 from pykern.data.locations import parse_definition
 from pykern.errors import LaunchError
 from pykern.language import from_callable

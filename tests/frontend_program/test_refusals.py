@@ -9,6 +9,9 @@ import pytest
 
 import pykern as pk
 from pykern.errors import KernelError
+from pykern.frontend import mathematics
+from pykern.frontend.program import calls, contractions, reductions, scans
+from pykern.language import other_names
 from tests.cases.texts import written
 from tests.frontend_program.execute import build
 
@@ -396,3 +399,9 @@ def test_other_numbers_of_names_than_items():
     for function in (axes, rows):
         error = refused(function, X, match="3 names cannot take a tuple of 2", at="a, b, c")
         assert "write 2 names" in str(error.hint)
+
+
+def test_each_name_of_numpy_that_the_language_knows_is_translated():
+    tables = (reductions.NAMES, scans.NAMES, contractions.NAMES, calls.HANDLERS, mathematics.NAMES)
+    translated = {name for table in tables for name in table} | {"min", "max"}
+    assert set(other_names.numpy_names().values()) - translated == set()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.launching.launch_kind import LaunchKind
 
 
 def known_of(kernel: Any) -> list[dict[int, int]]:
@@ -153,3 +154,23 @@ def test_a_known_divisor_of_numbers_below_zero(rng):
         given = x[keep]
         binned(c, given, n, ndrange=len(given))
         np.testing.assert_array_equal(c, expected)
+
+
+@pk.kernel
+def doubled(y, x):
+    i = pk.index()
+    y[i] = 2 * x[i]
+
+
+def test_a_launch_looks_for_small_numbers_only_where_its_code_asks_for_some(rng, monkeypatch):
+    asked = []
+    monkeypatch.setattr(LaunchKind, "elements", property(lambda kind: asked.append(kind) or 0))
+    x = rng.random(5000)
+    y = np.zeros_like(x)
+    doubled(y, x, ndrange=len(x))
+    np.testing.assert_array_equal(y, 2 * x)
+    assert not asked
+    o = np.zeros((65, 48))
+    forget(pooled)
+    pooled(o, rng.random((131, 97)), 2, 2, ndrange=o.shape)
+    assert len(asked) == 1

@@ -1,16 +1,19 @@
 """Numbers that decide stand in one table: `passes/analysis/cost_model`, with unit and reason.
 
-Elsewhere in `passes/` a number has a name only where it is a fact, not a decision; `FACTS` says why each is one.
+Elsewhere in `passes/`, `lowering/` and the frontend a number has a name only where it is a fact, not a decision: the
+lists here say why each is one.
 """
 
 from __future__ import annotations
 
 import ast
 import itertools
+from collections.abc import Iterator
 
 from tests.project.tree import imports, is_in, modules
 
 TABLE = "pykern.passes.analysis.cost_model"
+FOLDERS = ("pykern.passes", "pykern.lowering", "pykern.frontend")
 COEFFICIENTS = "pykern.passes.arithmetic.vector_math"
 FACTS = {
     ("pykern.passes.analysis.alignment", "BYTES"): "what the widest access takes",
@@ -45,6 +48,106 @@ FACTS = {
     ("pykern.passes.vectorize.selection", "NO_POSITION"): "what 31 bits hold",
 }
 
+FORMAT, FOREIGN, OWN, HARDWARE, TEXT = (
+    "numbers of a file format",
+    "layouts and codes of Python, NumPy, LLVM, XLA, chips or the system",
+    "our own layouts, marks, and room in them",
+    "what chips and drivers have or allow",
+    "how source text or a message is written",
+)
+FACTS_OF_TARGETS = {
+    "pykern.lowering.elf.aarch64": (FORMAT, "NUMBER PAGE WORD IMPORTED STUB_SIZE"),
+    "pykern.lowering.elf.amdgpu": (FORMAT, "NUMBER _WHOLE"),
+    "pykern.lowering.elf.code_object": (FORMAT, "PAGE"),
+    "pykern.lowering.elf.objects": (FORMAT, "NOBITS WRITE LOCAL NO_TYPE DEFAULT UNDEFINED _PAGE _PROGBITS"),
+    "pykern.lowering.elf.shared_object": (FORMAT, "_LINE"),
+    "pykern.lowering.elf.tables": (FORMAT, "SEGMENTS Tables.DYNAMIC"),
+    "pykern.lowering.elf.writer": (FORMAT, "HEADER_SIZE SHARED_OBJECT LOAD STACK EXECUTABLE Section.size"),
+    "pykern.lowering.elf.x86_64": (FORMAT, "NUMBER PAGE WORD IMPORTED STUB_SIZE _MOV _TO_CELL"),
+    "pykern.lowering.gpu.compare_offsets": (HARDWARE, "FAR"),
+    "pykern.lowering.gpu.flat_memory": (HARDWARE, "FlattenMemory.atomic_width"),
+    "pykern.lowering.gpu.integer_elements": (HARDWARE, "WORD"),
+    "pykern.lowering.gpu.lane_rows": (FOREIGN, "_QUAD_1032 _HALF_MIRROR _ALL _SWAP_16"),
+    "pykern.lowering.gpu.limits": (HARDWARE, "MAX_SHARED CheckLimits.max_depth CheckLimits.max_private"),
+    "pykern.lowering.gpu.matrix_memory": (HARDWARE, "COUNT _WORD"),
+    "pykern.lowering.gpu.pointers": (HARDWARE, "GLOBAL BUFFER_ALIGNMENT BROUGHT_ALIGNMENT"),
+    "pykern.lowering.gpu.tapes": (OWN, "USED"),
+    "pykern.lowering.gpu.warpgroup_memory": (HARDWARE, "_TICKS _TERM_BYTES _LINES_OF_TERMS _STEPS _SWIZZLE"),
+    "pykern.lowering.gpu.work_items": (HARDWARE, "SMALL"),
+    "pykern.lowering.llvm.adapt.arrays": (FOREIGN, "STRIDED_WITH_FORMAT BUF CPU"),
+    "pykern.lowering.llvm.adapt.calls": (FOREIGN, "BASIC_SIZE"),
+    "pykern.lowering.llvm.adapt.frame": (OWN, "MOST_VIEWS MAX_RANK VALUES MUCH"),
+    "pykern.lowering.llvm.adapt.space": (FOREIGN, "TUPLE_SUBCLASS"),
+    "pykern.lowering.llvm.adapt.views": (FOREIGN, "F_CONTIGUOUS TYPE_NUMBER"),
+    "pykern.lowering.llvm.caching_allocator": (OWN, "ALIGNMENT HUGE_PAGE MOST RECORD READ_WRITE"),
+    "pykern.lowering.llvm.codegen": (OWN, "QUICK"),
+    "pykern.lowering.llvm.fault_handler": (
+        FOREIGN, "SIGSEGV _FLAGS _CALLS _ACTION _ACTION_FLAGS _EFAULT _ENTRY",
+    ),
+    "pykern.lowering.llvm.libllvm": (FOREIGN, "LEVEL_NONE ASSEMBLY EXTERNAL HIDDEN RETURN_STATUS"),
+    "pykern.lowering.llvm.object_functions": (OWN, "NEGATIVE"),
+    "pykern.lowering.llvm.program.entry_state": (OWN, "SLOT"),
+    "pykern.lowering.llvm.program.object_functions": (OWN, "UNALIGNED ALIGNMENT _BEHIND"),
+    "pykern.lowering.llvm.program.work": (OWN, "UNKNOWN"),
+    "pykern.lowering.llvm.python_objects": (
+        FOREIGN, "TYPE DATA C_CONTIGUOUS PAYLOAD BYTES_PAYLOAD START GUARD",
+    ),
+    "pykern.lowering.llvm.team.calls": (OWN, "RAISED"),
+    "pykern.lowering.llvm.team.interrupts": (
+        FOREIGN, "FIRST ACTION_BYTES WITH_INFO UNBLOCK FLOATING_STATE CONTROL",
+    ),
+    "pykern.lowering.llvm.team.memory_blocks": (OWN, "HEAD CAPACITY"),
+    "pykern.lowering.llvm.team.state": (OWN, "LINE MOST SLOTS CHUNKS INSIDE FRAME_BYTES"),
+    "pykern.lowering.llvm.team.system": (
+        FOREIGN, "WAIT ALL MONOTONIC MASK_BYTES ATTRIBUTES_BYTES SECOND OTHER",
+    ),
+    "pykern.lowering.llvm.team.threads": (FOREIGN, "SYNCHRONOUS DETACHED"),
+    "pykern.lowering.llvm.team.watch": (OWN, "NOBODY STACK"),
+    "pykern.lowering.llvm.team.workers": (OWN, "STACK"),
+    "pykern.lowering.llvm.text_ir.function": (OWN, "LIKELY"),
+    "pykern.lowering.llvm.xla.frame": (
+        FOREIGN,
+        "MAJOR EXTENSION ARGUMENTS EXTENSION_TYPE VERSION_MAJOR EXECUTE DTYPE ERROR_CREATE ERROR_BYTES",
+    ),
+    "pykern.lowering.nvvm.chips": (HARDWARE, "SUBGROUP MAX_GROUP MAX_DEPTH STATIC_SHARED REGISTERS Chip.reserved"),
+    "pykern.lowering.nvvm.occupancy": (HARDWARE, "REGISTER_UNIT PARTITIONS SHARED_UNIT"),
+    "pykern.lowering.rocdl.chips": (HARDWARE, "MAX_GROUP _K"),
+    "pykern.lowering.rocdl.codegen": (FORMAT, "CODE_OBJECT"),
+    "pykern.lowering.rocdl.metadata": (FORMAT, "_PT_NOTE _NT_AMDGPU_METADATA"),
+    "pykern.lowering.rocdl.occupancy": (HARDWARE, "SHARED_UNIT"),
+    "pykern.lowering.rocdl.pipeline": (HARDWARE, "PRIVATE"),
+    "pykern.lowering.source.expressions": (TEXT, "ATOM"),
+    "pykern.lowering.source.language": (HARDWARE, "Language.atomic_bits"),
+    "pykern.lowering.source.msl": (HARDWARE, "Metal.atomic_bits"),
+    "pykern.lowering.source.narrow_words": (TEXT, "_GIVEN _BIAS _INFINITE"),
+    "pykern.lowering.source.native_wgsl": (HARDWARE, "NativeWgsl.atomic_bits"),
+    "pykern.lowering.source.pairs": (TEXT, "_SWAPPED"),
+    "pykern.lowering.source.scalars": (FOREIGN, "_FIRST_UNSIGNED _ORDERED_EQUAL"),
+    "pykern.lowering.source.wgsl": (HARDWARE, "Wgsl.atomic_bits"),
+    "pykern.lowering.source.words": (OWN, "MOST"),
+    "pykern.lowering.spirv.cut_loops": (HARDWARE, "MOST_ITERATIONS"),
+    "pykern.lowering.spirv.loop_results": (HARDWARE, "PLACES"),
+    "pykern.lowering.spirv.nesting": (HARDWARE, "MOST_NESTED"),
+    "pykern.lowering.xp.scalars": (FOREIGN, "_FIRST_UNSIGNED"),
+}  # fmt: skip
+"""The same for `lowering/`, by module: formats, layouts and limits are many numbers with one reason."""
+
+FACTS_OF_THE_FRONTEND = {
+    "pykern.frontend.integers": (OWN, "MOST_ROOT"),
+    "pykern.frontend.operations": (TEXT, "_LONGEST"),
+    "pykern.frontend.program.closures": (OWN, "DEEPEST _TOLD"),
+    "pykern.frontend.program.gathering": (OWN, "Taken.axis"),
+    "pykern.frontend.program.tiles": (OWN, "TileValue.reach"),
+}
+ALL_FACTS = {
+    *FACTS,
+    *(
+        (module, name)
+        for module, (_, names) in (FACTS_OF_TARGETS | FACTS_OF_THE_FRONTEND).items()
+        for name in names.split()
+    ),
+}
+
 
 def _is_number(node: ast.expr) -> bool:
     """Numbers, and what is computed of numbers alone."""
@@ -61,7 +164,8 @@ def _trees() -> dict[str, ast.Module]:
     return {
         name: ast.parse(path.read_text())
         for name, path in modules().items()
-        if is_in(name, "pykern.passes") and not is_in(name, TABLE) and not is_in(name, COEFFICIENTS)
+        if any(is_in(name, folder) for folder in FOLDERS)
+        if not is_in(name, TABLE) and not is_in(name, COEFFICIENTS)
     }
 
 
@@ -69,29 +173,37 @@ def _first_name(target: ast.expr) -> str:
     return ast.unparse(target.elts[0] if isinstance(target, ast.Tuple) else target)
 
 
+def _assigned(body: list[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
+    for node in body:
+        if isinstance(node, ast.Assign):
+            yield _first_name(node.targets[0]), node.value
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            yield ast.unparse(node.target), node.value
+
+
+def named_numbers(tree: ast.Module) -> Iterator[str]:
+    """The constants of a module that are numbers, and the fields of its classes with a number as default.
+
+    As a default, 0 and 1 are no thresholds.
+    """
+    for name, value in _assigned(tree.body):
+        if _is_number(value):
+            yield name
+    for each in [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]:
+        for name, value in _assigned(each.body):
+            if _is_number(value) and ast.unparse(value) not in ("0", "1"):
+                yield f"{each.name}.{name}"
+
+
 def test_named_numbers_stand_in_the_table():
-    found = {
-        (name, _first_name(node.targets[0]))
-        for name, tree in _trees().items()
-        for node in tree.body
-        if isinstance(node, ast.Assign) and _is_number(node.value)
-    }
-    assert found - FACTS.keys() == set(), f"numbers that decide stand in {TABLE}"
-    assert FACTS.keys() - found == set(), "these are gone: take them off the list"
+    found = {(module, name) for module, tree in _trees().items() for name in named_numbers(tree)}
+    assert found - ALL_FACTS == set(), f"numbers that decide stand in {TABLE}, with unit and reason"
+    assert ALL_FACTS - found == set(), "these are gone: take them off the list"
 
 
-def test_options_of_passes_take_their_defaults_from_the_table():
-    """0 and 1 are no thresholds."""
-    wrong = [
-        f"{name}:{node.lineno} {ast.unparse(node)}"
-        for name, tree in _trees().items()
-        for each in ast.walk(tree)
-        if isinstance(each, ast.ClassDef)
-        for node in each.body
-        if isinstance(node, ast.AnnAssign) and node.value is not None and _is_number(node.value)
-        if ast.unparse(node.value) not in ("0", "1")
-    ]
-    assert not wrong
+def test_a_new_threshold_is_found():
+    text = "FEWEST = 7\nSIDES: tuple = (4, 1 << 3)\nclass P:\n    most: int = 12\n    guard: int = 1\n"
+    assert list(named_numbers(ast.parse(text))) == ["FEWEST", "SIDES", "P.most"]
 
 
 def test_the_table_imports_nothing_else():

@@ -22,7 +22,6 @@ from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, translate
-from pykern.lowering.llvm.entry import GIL_WORK
 from pykern.lowering.llvm.linked_texts import needed_by
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.machines import Host, host_of
@@ -38,6 +37,7 @@ from pykern.lowering.llvm.scratch import ALLOCATE
 from pykern.lowering.llvm.short_floats import has_short_floats
 from pykern.lowering.llvm.xla.handler import SYMBOL as HANDLER
 from pykern.lowering.record import Record
+from pykern.passes.analysis.cost_model.threads import GIL_WORK
 from pykern.passes.buffer.destination_passing import DestinationPassing
 from pykern.passes.buffer.forward_copies import ForwardCopies
 from pykern.passes.buffer.multi_buffer import MultiBuffer

@@ -2,10 +2,10 @@
 
 Comes in: `pk_run` of a kernel or a program, and its cells. Goes out: `pk_call`, which an entry calls and Python does;
 1: a signal handler has raised, and the exception is set. Python runs handlers in its main thread only, and only when it
-is asked (`PyErr_CheckSignals`): so a launch of that thread asks every `ASK_MS`, between chunks, while it waits for
-others, and within them (`interrupts`). What raised stops the chunks that did not begin, and the launch goes on behind
-its `setjmp`. Nothing but memory may be lost on that way, and what was taken in the launch is given back
-(`memory_blocks`).
+is asked (`PyErr_CheckSignals`): so a launch of that thread asks every `INTERRUPT_CHECK_MS`, between chunks,
+while it waits for others, and within them (`interrupts`). What raised stops the chunks that did not begin, and the
+launch goes on behind its `setjmp`. Nothing but memory may be lost on that way, and what was taken in the launch is
+given back (`memory_blocks`).
 
 Code that gets no memory for what it keeps while it runs leaves the launch in the same way (`pk_no_memory`), from
 whatever chunk it is in; the exception is then a MemoryError. Where code calls Python, it does so by
@@ -19,8 +19,8 @@ from pykern.lowering.llvm.team.state import FRAME, SLOT, TeamBody
 from pykern.lowering.llvm.team.watch import AWAKE
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I32, I64, NULL, PTR, VOID, Operand, Value
+from pykern.passes.analysis.cost_model.threads import INTERRUPT_CHECK_MS
 
-ASK_MS = 100
 RAISED, OUT_OF_MEMORY = 1, 2
 """Why a launch is stopped."""
 NO_MEMORY = "no memory for what a kernel or program keeps while it runs"
@@ -92,7 +92,7 @@ def _ask(module: Module) -> None:
         _stop(f, slot)
         f.ret()
     waited = f.sub(f.now(), f.load(I64, frame, FRAME["asked"]))
-    with f.if_then(f.is_(waited, ">=", ASK_MS * 1_000_000), likely=False):
+    with f.if_then(f.is_(waited, ">=", INTERRUPT_CHECK_MS * 1_000_000), likely=False):
         f.call("pk_check", VOID, frame, slot)
     f.ret()
 

@@ -10,22 +10,20 @@ of a chunk then are interrupted until all have left theirs.
 from __future__ import annotations
 
 from pykern.data.abi import TABLE_INDEX
-from pykern.lowering.llvm.team.calls import ASK_MS, OUT_OF_MEMORY
+from pykern.lowering.llvm.team.calls import OUT_OF_MEMORY
 from pykern.lowering.llvm.team.state import CHUNKS, FRAME, INSIDE, LINE, MOST, RANGES, SLOT, SLOTS, TeamBody
 from pykern.lowering.llvm.team.system import ALL, WAKE_SOME, futex, futex_until, here, pause
 from pykern.lowering.llvm.team.watch import pause_between
 from pykern.lowering.llvm.team.workers import bit_of
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I1, I32, I64, NULL, PTR, VOID, Operand, Value
-
-AWAKE = 20_000
-"""Nanoseconds that a launch waits awake for the chunks of others."""
-CHUNKS_EACH = 4
-"""Chunks of a thread, so that others may help it: every one repeats what is the same for all."""
-FIRST_EACH = 16
-"""Chunks of a thread where nobody knows how long they take."""
-SHORTEST = 50_000
-"""Nanoseconds of a chunk: shorter ones would repeat too much."""
+from pykern.passes.analysis.cost_model.threads import (
+    AWAKE_NS,
+    CHUNK_NS,
+    CHUNKS_EACH,
+    INTERRUPT_CHECK_MS,
+    UNKNOWN_CHUNKS_EACH,
+)
 
 
 def write_fork(module: Module) -> None:
@@ -104,7 +102,7 @@ def _join(module: Module) -> None:
         with f.if_then(f.is_(f.and_(f.load(I64, turns), 63), "==", 0), likely=False):
             now = f.now()
             with f.if_then(f.is_(f.load(I64, until), "==", 0)):
-                f.store(f.add(now, AWAKE), until)
+                f.store(f.add(now, AWAKE_NS), until)
             with f.if_then(f.is_(now, ">", f.load(I64, until))):
                 f.change("xchg", f.place(slot, SLOT["waiting"]), 1)
                 seen = f.read(done, order="seq_cst", kind=I32)
@@ -113,7 +111,8 @@ def _join(module: Module) -> None:
                     f.call("pk_interrupt_all", VOID, slot)
                     f.increase(times, 1)
                 with f.if_then(f.is_(seen, "!=", parts)):
-                    futex_until(f, done, seen, pause_between(f, f.load(I64, times), I64(ASK_MS * 1_000_000)))
+                    wait = pause_between(f, f.load(I64, times), I64(INTERRUPT_CHECK_MS * 1_000_000))
+                    futex_until(f, done, seen, wait)
                 with f.if_then(asks):
                     f.call("pk_ask", VOID, frame, slot)
     f.ret()
@@ -194,9 +193,9 @@ def _share(module: Module) -> None:
     before = f.read(seen)
     several = f.is_(team, ">", 1)
     work = f.mul(before, team)
-    short = f.select(several, _least(f, f.sdiv(work, SHORTEST), f.mul(team, CHUNKS_EACH)), 1)
+    short = f.select(several, _least(f, f.sdiv(work, CHUNK_NS), f.mul(team, CHUNKS_EACH)), 1)
     parts = _most(f, short, team)
-    first = f.select(f.is_(before, "==", 0), f.mul(team, FIRST_EACH), parts)
+    first = f.select(f.is_(before, "==", 0), f.mul(team, UNKNOWN_CHUNKS_EACH), parts)
     started = f.now()
     f.call("pk_fork", VOID, function, data, extent, team, first)
     f.write(_most(f, f.sub(f.now(), started), 1), seen)

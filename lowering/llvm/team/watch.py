@@ -2,8 +2,8 @@
 
 Comes in: "launch" of `state`, which launches of the main thread write. Goes out: signals (`interrupts`) every
 "period", in which Python is asked for its own. Where the main thread was just in a function of the C library it cannot
-ask, and is interrupted again after `SOON`. Without a launch for a period the watcher sleeps until there is one; so
-nothing is ever sent to a thread that is not in a launch, or in Python within one.
+ask, and is interrupted again after `REPEATED_SIGNAL_NS`. Without a launch for a period the watcher sleeps until there
+is one; so nothing is ever sent to a thread that is not in a launch, or in Python within one.
 """
 
 from __future__ import annotations
@@ -13,13 +13,10 @@ from pykern.lowering.llvm.team.system import WAIT, WAKE, futex, futex_until
 from pykern.lowering.llvm.team.threads import new_thread
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I32, I64, NULL, PTR, VOID, Value
+from pykern.passes.analysis.cost_model.threads import MOST_REPEATED_SIGNALS, REPEATED_SIGNAL_NS
 
 NOBODY, ASLEEP, AWAKE = 0, 1, 2
 """What "watching" says."""
-SOON, TIMES = 1_000_000, 256
-"""Nanoseconds after which a thread that could not do what it was interrupted for is interrupted again, and how often
-that is done: a thread that does not run at all shall not have ever more signals waiting for it (the main thread, which
-may have blocked them, has one at most)."""
 STACK = 1 << 20
 
 
@@ -31,8 +28,8 @@ def write_watch(module: Module) -> None:
 
 def pause_between(f: TeamBody, times: Value, seldom: Value) -> Value:
     """How long to wait until somebody who was interrupted so many times in vain is interrupted again."""
-    soon = f.and_(f.is_(times, ">", 0), f.is_(times, "<", TIMES))
-    return f.select(soon, I64(SOON), seldom)
+    soon = f.and_(f.is_(times, ">", 0), f.is_(times, "<", MOST_REPEATED_SIGNALS))
+    return f.select(soon, I64(REPEATED_SIGNAL_NS), seldom)
 
 
 def _watcher(module: Module) -> None:

@@ -13,13 +13,10 @@ from pykern.lowering.llvm.team.threads import new_thread
 from pykern.lowering.llvm.team.watch import NOBODY
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I1, I32, I64, NULL, PTR, VOID, Value
+from pykern.passes.analysis.cost_model.threads import LOST_NS, PAUSES_PER_LOOK
 
 STACK = 16 << 20
 """Bytes at least, of which only what is touched is taken: kernels keep private arrays there."""
-PAUSES_PER_LOOK = 64
-"""How often a worker looks for work between two looks at the clock."""
-LOST = 50_000
-"""Nanoseconds between two looks that show that somebody else had the processor: it is not ours to wait on."""
 
 
 def write_workers(module: Module) -> None:
@@ -105,7 +102,7 @@ def _worker(module: Module) -> None:
                     with f.if_then(f.is_(f.load(I64, until), "==", 0)):
                         f.store(f.add(now, f.load(I64, f.state("spin"))), until)
                         f.store(now, last)
-                    lost = f.is_(f.sub(now, f.load(I64, last)), ">", LOST)
+                    lost = f.is_(f.sub(now, f.load(I64, last)), ">", LOST_NS)
                     f.store(now, last)
                     with f.if_then(f.or_(lost, f.is_(now, ">=", f.load(I64, until)))):
                         f.call("pk_sleep", VOID, me, seen, allowed, avoided)

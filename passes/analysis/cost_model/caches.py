@@ -58,3 +58,6 @@ ATTENTION_BLOCK_TILES = 8
 """Register tiles of queries in a block of attention: with their part of the result they stay in the first cache."""
 ATTENTION_BLOCK_KEYS = 256
 """Keys of such a block: its scores and as many rows of values stay in the second cache."""
+BLOCK_START_BYTES = 2048
+"""Bytes from the start of a page where data begin in a block of kept memory: loads wait for stores that lie a little
+further on modulo a page, and NumPy's large arrays begin at 16."""

@@ -36,3 +36,49 @@ UNROLLED_INDEX_OPS = 400
 """Operations that unrolling loops for the sake of their indices may leave of a work-item."""
 FEWEST_ACCESSES = 64
 """Loads and stores of a kernel from which repeated ones are removed early: fewer are left to later passes."""
+FEW_OPTIMISATIONS_OPS = 4000
+"""Operations from which a kernel is made with few optimisations: the time of others grows with the number's square."""
+FEWEST_THREAD_LINES = 120
+"""Lines of LLVM IR in a part from which a thread is worth starting."""
+MANY_SELECTS = 300
+"""With more scalar selects in a module, the SLP vectoriser finds nothing, in a time that grows with their square."""
+MOST_HOISTED_NUMBERS = 128
+"""How many numbers code generation may hold ready in front of a loop: four times as many as there are registers."""
+LONG_LOOP_OPS = 192
+"""Operations in all copies of a loop over Python's `range` from which it stays one loop. A function that is called
+counts as `CALL_OPS`."""
+CALL_OPS = 16
+"""What a call of a function counts as, before it is translated."""
+FEWEST_COPIES = 16
+"""Iterations from which such a loop may stay; half of them where copies would have `DECIDING_LOOP_OPS` operations."""
+DECIDING_LOOP_OPS = 1024
+"""Operations in all copies of such a loop from which its number may decide a branch: copies have one of its sides
+each."""
+MOST_COPIES = 4096
+"""Copies of a loop's body, or of the expression of a comprehension, at most."""
+UNASKED_COPIES = 64
+"""Copies of a loop's body where the loop indexes a tuple and is not asked to be copied, at most."""
+MOST_CALLS = 20_000
+"""Calls of functions in one kernel or program, at most. The compiler takes some seconds for them, and what comes after
+them takes minutes."""
+FIRST_COUNT = 1000
+"""Calls after which it is looked how many more there will be, so that nobody waits until there are too many."""
+HOPELESS_CALLS = 1_000_000
+"""Further calls that one call stands for from which it is refused at once."""
+DIFFERENCE_DEPTH = 40
+"""Operations one above the other that are looked through for the difference of two lengths."""
+NAMED_TEXT = 24
+"""Characters of printed source from which an expression that the user named gets its name in the text as well."""
+LONG_TEXT = 100
+"""Characters of a printed NumPy expression from which it gets a name."""
+WRITTEN_OUT_TERMS = 64
+"""Iterations of a reduction that are printed as lines of NumPy, at most."""
+PRINTED_ELEMENTS = 256
+"""Elements of a table of constants that is printed as source, at most."""
+CHAIN_STEPS = 24
+"""Operations of a chain of arithmetic in a loop, after which a multiplication and an addition are named as one: LLVM's
+vectoriser does not look behind that, and its time grows with the square of a chain."""
+FEWEST_CHAIN_OPS = 200
+"""Operations of a loop from which its chains are cut so: over shorter ones LLVM does not take long."""
+LLVM_UNROLLED = 16
+"""Iterations of an inner loop up to which LLVM may unroll the loop around it as well."""

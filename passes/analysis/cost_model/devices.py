@@ -89,3 +89,6 @@ MATRIX_ATTENTION_DEPTH = 256
 """Elements of a query that fit in registers, 64 of them."""
 MATRIX_ATTENTION_WIDTH = 128
 """Columns of the result that a group keeps in registers, 64 of them. Keys and values then take 48 KiB at most."""
+LINE_GROUP, PLANE_GROUP = (256,), (4, 64)
+"""Work-items of a group, of a kernel that a GPU's target compiles, where the launch leaves them open: long along the
+last dimension, whose neighbours lie side by side."""

@@ -28,7 +28,7 @@ FEWEST_VECTORS_IN_PASSES = 48
 FEWEST_VECTORS_OF_ROWS = 96
 """The same for loops that wait for memory even less: they read several rows of an array, or stand among elementary
 functions."""
-MASKED_VECTORS = 16
+MASKED_VECTORS = 8
 """Vectors of a loop up to which its last ones are masked: in longer loops masks cost more than they bring."""
 FEWEST_MASKED_LANES = 9
 """Lanes of a vector from which the rest of a loop is long enough for masks."""
@@ -66,3 +66,7 @@ OUTER_GROWTH = 8
 """How many times larger than what it is broadcast from such an array is, at least: the small ones are transposed."""
 SLICED_ANEW = 16
 """Operations for each element of an array up to which it is computed anew for each slice that reads it."""
+NETWORK_SORTED = 16
+"""Elements up to which a network sorts them: it grows with n log(n) squared, and needs a register for each."""
+INSERTION_SORTED = 40
+"""Keys up to which insertion sort is faster than counting their digits."""

@@ -21,3 +21,16 @@ KEPT_WORK = 3
 are sweeps, whose results take as long to write and read."""
 OWN_SUM_CELLS = 1 << 16
 """Cells of arrays of sums that each thread has of its own, rather than adding atomically."""
+LEAST_FREED_BYTES = 1 << 24
+"""Bytes from which the system may take the memory of results that are kept: it takes time to tell it so."""
+FEWEST_TAPE_WORDS = 64
+"""Words of the smallest tape; no vector has more."""
+FUNCTION_STACK_BYTES = 128 << 10
+"""Bytes that a function takes of the stack at most: threads may have as little as half a megabyte, and callers have
+used some of it."""
+PRIVATE_TAPE_WORDS = 256
+"""Words of the largest tape that is private memory."""
+LEAST_HUGE_BYTES = 1 << 21
+"""Bytes of the smallest block that asks for huge pages: the first write to small pages takes ten times as long."""
+STACK_COPY_ELEMENTS = 256
+"""Elements of an array that are copied to the stack at a time, where a C function needs them side by side."""

@@ -42,3 +42,28 @@ EVEN_SHARE = 1.05
 better shared: a thread multiplies what it copied itself."""
 TRANSPOSED_LANES = 2048
 """Elements along the lanes that one thread takes at once where a transposed result is written directly."""
+CHUNK_WORK = 1 << 17
+"""Operations of a chunk of a kernel at least: fewer are not worth a thread's turn."""
+GIL_WORK = 60_000
+"""Elementary operations from which it is worth to let other Python threads run meanwhile."""
+AWAKE_NS = 20_000
+"""Nanoseconds that a launch waits awake for the chunks of others."""
+CHUNK_NS = 50_000
+"""Nanoseconds of a chunk of a program's loops at least, by the time that they took last: shorter ones would repeat too
+much."""
+PAUSES_PER_LOOK = 64
+"""How often a worker looks for work between two looks at the clock."""
+LOST_NS = 50_000
+"""Nanoseconds between two looks that show that somebody else had the processor: it is not ours to wait on."""
+CHUNKS_EACH = 4
+"""Chunks of a launch for each thread, so that others may help one that is late; every one repeats what is the same
+for all."""
+UNKNOWN_CHUNKS_EACH = 16
+"""The same where nobody knows how long each chunk takes."""
+INTERRUPT_CHECK_MS = 100
+"""Milliseconds after which a launch of the main thread asks Python whether a signal came."""
+REPEATED_SIGNAL_NS = 1_000_000
+"""Nanoseconds after which a thread that could not do what it was interrupted for is interrupted again."""
+MOST_REPEATED_SIGNALS = 256
+"""How often that is done: a thread that does not run at all shall not have ever more signals waiting for it (the main
+thread, which may have blocked them, has one at most)."""

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pykern.dialect.differentiation import StopGradientOp
-from pykern.frontend import control, language_ops, mathematics, philox
-from pykern.frontend.casts import bitcast, convert, materialise
+from pykern.frontend import language_ops, mathematics, philox, unrolling
+from pykern.frontend.casts import convert, materialise
 from pykern.frontend.program import (
     arguments,
     contractions,
@@ -223,17 +223,14 @@ def _python_cast(t: ProgramTranslator, node: ast.Call, name: str, args: list[Val
     return convert(t.as_scalar(node, args[0]), language_ops.CASTS[name])
 
 
-def _cast(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    given = arguments.bind(t, node, "cast", "x dtype", args, keywords)
-    value = given["x"]
-    wanted = arguments.dtype(t, node, given["dtype"], weak_int)
-    return elementwise.cast(t, node, value, wanted)
+def _conversion(name: str, function: Callable[..., Value]) -> Callable:
+    """``pk.cast(x, dtype)`` and what is like it."""
 
+    def call(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+        given = arguments.bind(t, node, name, "x dtype", args, keywords)
+        return function(t, node, given["x"], arguments.dtype(t, node, given["dtype"], weak_int))
 
-def _bitcast(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    given = arguments.bind(t, node, "bitcast", "x dtype", args, keywords)
-    wanted = arguments.dtype(t, node, given["dtype"], weak_int)
-    return elementwise.apply(t, node, [given["x"]], lambda e: bitcast(e[0], wanted))
+    return call
 
 
 def _where(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
@@ -303,7 +300,7 @@ def _reversed(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords:
     value = arguments.bind(t, node, "reversed", "items", args, keywords)["items"]
     if not isinstance(value, RangeValue) or not value.unroll:
         return TupleValue(tuple(reversed(t.items(node, value))))
-    numbers = control.constant_values(value)[::-1]
+    numbers = unrolling.constant_values(value)[::-1]
     bounds = (Scalar(weak_int, const=number) for number in (numbers.start, numbers.stop, numbers.step))
     return RangeValue(*bounds, unroll=True, is_asked=value.is_asked)
 
@@ -354,7 +351,8 @@ HANDLERS: dict[str, Callable] = {
     **stacking.HANDLERS, **diagonals.HANDLERS, **summaries.HANDLERS, **einsum.HANDLERS, **numerics.HANDLERS,
     **ufunc_methods.HANDLERS, **each_writes.HANDLERS, **padding.HANDLERS,
     **sorting.HANDLERS, **windows.HANDLERS,
-    "cast": _cast, "bitcast": _bitcast, "where": _where, "stop_gradient": _stop_gradient, "len": _length,
+    "cast": _conversion("cast", elementwise.cast), "bitcast": _conversion("bitcast", elementwise.bitcast),
+    "where": _where, "stop_gradient": _stop_gradient, "len": _length,
     "enumerate": _enumerate, "zip": _zip, "reversed": _reversed, "unroll": _unroll, "static": _static,
     "isinstance": _is_instance,
     **{name: _random(name) for name in philox.NAMES},

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from pykern.data.source import LIST
 from pykern.frontend import arithmetic
-from pykern.frontend.control import MAX_UNROLL
 from pykern.frontend.program import structures
 from pykern.frontend.program.values import DictValue
 from pykern.frontend.values import Text, TupleValue, Value
+from pykern.passes.analysis.cost_model.code_size import MOST_COPIES
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -52,9 +52,9 @@ def _each(t: ProgramTranslator, node: ast.expr, generators: list[ast.comprehensi
         nonlocal count
         if number == len(generators):
             count += 1
-            if count > MAX_UNROLL:
+            if count > MOST_COPIES:
                 raise t.syntax_error(
-                    node, f"more than {MAX_UNROLL} copies of an expression", "write a loop of pk.range"
+                    node, f"more than {MOST_COPIES} copies of an expression", "write a loop of pk.range"
                 )
             make()
             return

@@ -10,8 +10,8 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pykern.frontend.control import constant_values
 from pykern.frontend.program.values import Cell
+from pykern.frontend.unrolling import constant_values
 from pykern.frontend.values import LanguageName, RangeValue, Scalar, Value
 from pykern.types import weak_int
 

@@ -11,9 +11,7 @@ from collections.abc import Hashable
 from mlir import ir
 
 from pykern.frontend.values import Scalar
-
-DEEPEST = 40
-"""Ops one above the other that are looked through."""
+from pykern.passes.analysis.cost_model.code_size import DIFFERENCE_DEPTH
 
 Sum = dict[Hashable, int]
 """What is added, with its factor; None is 1."""
@@ -40,7 +38,7 @@ def _add(total: Sum, more: Sum, factor: int) -> None:
 def _sum(value: ir.Value, depth: int) -> Sum:
     """The value as a sum, of types alone that do not wrap within an array's length."""
     owner = value.owner
-    if not _is_wide(value.type) or depth > DEEPEST:
+    if not _is_wide(value.type) or depth > DIFFERENCE_DEPTH:
         return {value: 1}
     if isinstance(owner, ir.Block):
         around = owner.owner.operation
@@ -93,7 +91,7 @@ def _is_wide(kind: ir.Type) -> bool:
 def _term(value: ir.Value, depth: int) -> Hashable:
     """Equal for values that the same ops make of the same values: ``k[0]`` written twice."""
     owner = value.owner
-    if isinstance(owner, ir.Block) or depth > DEEPEST:
+    if isinstance(owner, ir.Block) or depth > DIFFERENCE_DEPTH:
         return value
     op = owner.operation
     if not op.name.startswith(("arith.", "math.", "tensor.")) or op.regions or len(op.results) != 1:

@@ -10,8 +10,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from pykern.frontend import arithmetic
-from pykern.frontend.casts import convert
+from pykern.frontend import arithmetic, casts
 from pykern.frontend.program.aliasing import check_fresh
 from pykern.frontend.program.tensors import Input, Shape, elementwise, fill, reshape, strong
 from pykern.frontend.program.tile_lengths import meet
@@ -102,7 +101,7 @@ def broadcast_to(t: ProgramTranslator, node: ast.AST, value: Value, dtype: DType
         raise t.type_error(node, f"{describe(value)} does not broadcast to the shape {shape}",
                            "axes are matched from the last; lengths are equal or 1" if t.tile is None
                            else "make an array of a tile's length by its name: pk.zeros((i, j), dtype)")  # fmt: skip
-    [(_, ssa)] = elementwise(shape, [broadcast_input(value, shape)], lambda e: [convert(e[0], dtype)])
+    [(_, ssa)] = elementwise(shape, [broadcast_input(value, shape)], lambda e: [casts.convert(e[0], dtype)])
     return Cell(dtype, shape, ssa)
 
 
@@ -120,4 +119,9 @@ def cast(t: ProgramTranslator, node: ast.AST, value: Value, dtype: DType) -> Val
     """``x.astype(dtype)``."""
     if isinstance(value, Cell) and value.dtype == dtype:
         return Cell(dtype, value.shape, value.ssa, is_scalar=not value.shape)
-    return apply(t, node, [value], lambda e: convert(e[0], dtype))
+    return apply(t, node, [value], lambda e: casts.convert(e[0], dtype))
+
+
+def bitcast(t: ProgramTranslator, node: ast.AST, value: Value, dtype: DType) -> Value:
+    """``pk.bitcast(x, dtype)``."""
+    return apply(t, node, [value], lambda e: casts.bitcast(e[0], dtype))

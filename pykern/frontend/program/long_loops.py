@@ -14,20 +14,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 
-from pykern.frontend.control import assigned_names, target_names
+from pykern.frontend.loop_values import assigned_names
 from pykern.frontend.mathematics import NAMES
 from pykern.frontend.program import reductions
 from pykern.frontend.program.loop_integers import Bounds, Integers, assigned_bounds, indices_of, union
+from pykern.frontend.unrolling import target_names
 from pykern.frontend.values import Scalar, Value
+from pykern.passes.analysis.cost_model.code_size import (
+    CALL_OPS,
+    DECIDING_LOOP_OPS,
+    FEWEST_COPIES,
+    LONG_LOOP_OPS,
+)
 from pykern.types import weak_int
 
-LONG = 192
-"""Operations in all copies from which a loop is long. A function that is called counts as `OF_A_CALL`."""
-FEWEST = 16
-"""Iterations from which it may be; half of them where copies would have `VERY_LONG` operations."""
-VERY_LONG = 1024
-"""Operations in all copies from which its number may decide a branch: copies have one of its sides each."""
-OF_A_CALL = 16
 _COUNTED = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.AugAssign, ast.Call)
 _FUNCTIONS = {*NAMES, *reductions.NAMES, "where"}
 _OF_PYTHON = {"abs", "float", "max", "min"}
@@ -37,10 +37,10 @@ _CHANGES = {"append", "extend", "insert", "pop", "remove", "clear", "update", "s
 
 def is_long(node: ast.For, numbers: range, names: Mapping[str, Value]) -> bool:
     """Whether copies of the body would be many, or have many operations."""
-    if len(numbers) < FEWEST // 2 or not isinstance(node.target, ast.Name):
+    if len(numbers) < FEWEST_COPIES // 2 or not isinstance(node.target, ast.Name):
         return False
-    least = LONG if len(numbers) >= FEWEST else VERY_LONG
-    return len(numbers) >= LONG or _operations(node, numbers, names) >= least
+    least = LONG_LOOP_OPS if len(numbers) >= FEWEST_COPIES else DECIDING_LOOP_OPS
+    return len(numbers) >= LONG_LOOP_OPS or _operations(node, numbers, names) >= least
 
 
 def may_stay(node: ast.For, numbers: range, before: Mapping[str, Value], after: Mapping[str, Value]) -> bool:
@@ -61,7 +61,7 @@ def may_stay(node: ast.For, numbers: range, before: Mapping[str, Value], after: 
             return False  # it may grow beyond the integers of the run time
         if counters[name] is None and not value.is_const:
             del counters[name]  # data decides it
-    decides = _operations(node, numbers, after) >= VERY_LONG
+    decides = _operations(node, numbers, after) >= DECIDING_LOOP_OPS
     return _Uses(integers, decides).are_clear(node.body)
 
 
@@ -98,7 +98,7 @@ def _work(body: list[ast.stmt], names: Mapping[str, Value], counters: Mapping[st
             total += times * _work(statement.body, names, inner)
         else:
             counted = [n for n in ast.walk(statement) if isinstance(n, _COUNTED)]
-            total += sum(OF_A_CALL if _calls_another(n) else 1 for n in counted)
+            total += sum(CALL_OPS if _calls_another(n) else 1 for n in counted)
     return total
 
 

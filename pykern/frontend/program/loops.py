@@ -1,8 +1,7 @@
-"""Loops of an array program: scf.for and scf.while over tensors and scalars.
+"""Loops of an array program: scf.for and scf.while over tensors and scalars, or copies of the body.
 
-What a loop carries is found by translating its body: names that mean something else at its end, and arrays
-it writes. It is translated again until that, and the types, stand still. `aliasing` says which arrays the
-names mean afterwards.
+What a loop carries is found in `carried_arrays`. `long_loops` says which loops of known length stay, `aliasing` which
+arrays the names mean afterwards.
 """
 
 from __future__ import annotations
@@ -10,108 +9,31 @@ from __future__ import annotations
 import ast
 from collections import ChainMap
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mlir import ir
 
-from pykern.data.locations import SourceSpan
-from pykern.errors import CHANGED_KIND
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import materialise
-from pykern.frontend.control import (
-    assigned_names,
-    begin,
-    ceil_divide,
-    constant_items,
-    constant_values,
-    is_known,
-    read_later,
-    target_names,
-    test_of,
-    trip_count,
-    unrolled,
-)
-from pykern.frontend.desugar import RESULT, none_of
+from pykern.frontend.control import begin, ceil_divide, read_later, test_of, trip_count
+from pykern.frontend.desugar import none_of
 from pykern.frontend.liveness import read_first
-from pykern.frontend.merging import differing
-from pykern.frontend.program import aliasing
+from pykern.frontend.loop_values import assigned_names
 from pykern.frontend.program.branches import run_path
+from pykern.frontend.program.carried_arrays import Carried, Made, build_loop
 from pykern.frontend.program.counted_rows import Rows
 from pykern.frontend.program.flow import (
-    LeafType,
-    common_types,
     flows,
-    joined,
-    leaves,
-    operand,
-    rebuild,
-    same,
-    same_contents,
-    same_origins,
-    type_of,
-    unify,
     zeros_like,
 )
 from pykern.frontend.program.long_loops import is_long, may_stay
 from pykern.frontend.program.sharing import Running
-from pykern.frontend.program.values import Cell
-from pykern.frontend.values import RangeValue, Scalar, Undefined, Value, describe
+from pykern.frontend.unrolling import constant_items, constant_values, target_names, unrolled
+from pykern.frontend.values import RangeValue, Scalar, Undefined, Value
 from pykern.types import weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
-
-
-@dataclass
-class Carried:
-    """What flows around a loop: names with their values before it, arrays written in it, types of the leaves."""
-
-    names: dict[str, Value] = field(default_factory=dict)
-    types: list[LeafType] = field(default_factory=list)
-    cells: list[Cell] = field(default_factory=list)
-    starts: dict[str, Value] = field(default_factory=dict)
-    """What the carried names mean at the start of an iteration."""
-
-    def mlir_types(self) -> list[ir.Type]:
-        return [*(kind.mlir() for kind in self.types), *(type_of(c).mlir() for c in self.cells)]
-
-    def operands(self, names: dict[str, Value], contents: dict[Cell, ir.Value]) -> list[ir.Value]:
-        """The carried values where the names and the contents of arrays are these."""
-        flat = [leaf for name in self.names for leaf in leaves(names[name])]
-        values = [operand(leaf, kind, contents) for leaf, kind in zip(flat, self.types, strict=True)]
-        return [*values, *(contents.get(c, c.ssa) for c in self.cells)]
-
-    def bind(self, ssa: list[ir.Value]) -> dict[str, Value]:
-        """Carried names as new values."""
-        old = [leaf for value in self.names.values() for leaf in leaves(value)]
-        made = iter(
-            [
-                kind.bind(v, o.name if isinstance(o, Cell) else "")
-                for o, kind, v in zip(old, self.types, ssa, strict=False)
-            ]
-        )
-        return {name: rebuild(value, made) for name, value in self.names.items()}
-
-    def enter(self, t: ProgramTranslator, ssa: list[ir.Value]) -> None:
-        """Let names and arrays be what flowed into a block."""
-        self.starts = self.bind(ssa)
-        t.names.update(self.starts)
-        for cell, value in zip(self.cells, ssa[len(self.types) :], strict=True):
-            t.put(cell, value)
-
-
-Make = Callable[[Carried], "Made"]
-
-
-@dataclass
-class Made:
-    """A loop op whose last block waits for its yield."""
-
-    op: ir.Operation
-    block: ir.Block
-    following: ir.Value | None = None
-    """The next value of a counter of ours, which flows first."""
 
 
 def for_loop(t: ProgramTranslator, node: ast.For) -> None:
@@ -190,7 +112,7 @@ def _scf_for(t: ProgramTranslator, node: ast.For, r: RangeValue) -> None:
 
     targets, values = set(target_names(node)), constant_values(r)
     read = read_later(t, node, [*targets, *assigned_names(node.body)]) if values else frozenset()
-    _loop(t, node, node.body, make, targets, _trips(r), read - targets)
+    build_loop(t, node, node.body, make, targets, _trips(r), read - targets)
     for name in targets & read - set(assigned_names(node.body)):
         if isinstance(t.names.get(name), Undefined):
             t.names[name] = Scalar(weak_int, const=values[-1])
@@ -244,7 +166,7 @@ def _counted_while(t: ProgramTranslator, node: ast.For, r: RangeValue) -> None:
             following = arithmetic.binary("+", Scalar(weak_int, body.arguments[0]), one)
         return Made(op, body, following.ssa)
 
-    _loop(t, node, node.body, make, set(target_names(node)), None)
+    build_loop(t, node, node.body, make, set(target_names(node)), None)
 
 
 def while_loop(t: ProgramTranslator, node: ast.While) -> None:
@@ -270,7 +192,7 @@ def while_loop(t: ProgramTranslator, node: ast.While) -> None:
         return Made(op, body)
 
     begin(t, node, lambda: _forms_after(t, node.test))
-    _loop(t, node, [*node.body, ast.Expr(node.test)], make, set(), None)
+    build_loop(t, node, [*node.body, ast.Expr(node.test)], make, set(), None)
 
 
 def _forms_after(t: ProgramTranslator, test: ast.expr) -> dict[str, Value]:
@@ -279,144 +201,3 @@ def _forms_after(t: ProgramTranslator, test: ast.expr) -> dict[str, Value]:
     found = run_path(t, scratch.regions[0].blocks.append(), lambda: t.condition(test)).names
     scratch.erase()
     return {name: zeros_like(value) for name, value in found.items() if flows(value)}
-
-
-def _loop(
-    t: ProgramTranslator,
-    node: ast.stmt,
-    body: list[ast.stmt],
-    make: Make,
-    targets: set[str],
-    count: Callable[[], Scalar] | None,
-    begun: frozenset[str] = frozenset(),
-) -> None:
-    """Build the loop until what it carries, and in which types, stands still. The names `begun` get a value before
-    anything else, however often the loop runs: they have it afterwards."""
-    before = dict(t.names)
-    assigned = list(dict.fromkeys((*assigned_names(body), *sorted(targets))))
-    carried = Carried()
-    for name in assigned:  # numbers have no identity: what is assigned is carried
-        if isinstance(before.get(name), Scalar):
-            _carry(carried, name, before[name])
-    structures = t.structures  # a dict made in the body has one number however often it is translated
-    while True:
-        t.frame.environment.locals, t.structures = dict(before), structures
-        start = t.mark()
-        with t.writes() as contents:
-            made = make(carried)
-        ends = t.names
-        if not _grow(t, node, carried, before, ends, contents, start, assigned, targets, {RESULT, *begun}):
-            break
-        made.op.erase()
-    with ir.InsertionPoint(made.block):
-        first = [] if made.following is None else [made.following]
-        ir.Operation.create("scf.yield", operands=[*first, *carried.operands(ends, contents)])
-    t.frame.environment.locals = before
-    results = list(made.op.results)[0 if made.following is None else 1 :]
-    after = carried.bind(results)
-    slots = aliasing.slots(carried.names, carried.starts, ends, after)
-    for name in assigned:
-        if name not in carried.names and not same_contents(ends.get(name), before.get(name)):
-            place = t.place_of(name, [node]) or t.span(node)
-            before[name] = _changed(t, name, before.get(name), ends.get(name), place)
-    before.update(after)
-    for cell, ssa in zip(carried.cells, results[len(carried.types) :], strict=True):
-        t.put(cell, ssa)
-    aliasing.settle(t, node, slots, carried.cells, count)
-
-
-def _changed(
-    t: ProgramTranslator, name: str, first: Value | None, last: Value | None, place: SourceSpan
-) -> Value:
-    """What a name is after a loop that may run no round, and did not carry it."""
-    if last is None or not is_known(first):
-        return Undefined(name, place)
-    return differing(name, first, last, "before the loop", "after it", (t.frame.places.get(name), place))
-
-
-def _carry(carried: Carried, name: str, value: Value) -> None:
-    carried.names[name] = value
-    carried.types += [type_of(leaf) for leaf in leaves(value)]
-
-
-def _grow(
-    t: ProgramTranslator,
-    node: ast.stmt,
-    carried: Carried,
-    before: dict[str, Value],
-    ends: dict[str, Value],
-    contents: dict[Cell, ir.Value],
-    start: int,
-    assigned: list[str],
-    targets: set[str],
-    begun: set[str],
-) -> bool:
-    """Take up what the body showed has to be carried too, or in a wider type; whether there was any."""
-    size, regrown = len(carried.names), False
-    types = _met_types(t, node, carried, ends)
-    for name in dict.fromkeys((*assigned, *ends)):
-        first, last = before.get(name), ends.get(name)
-        if name in carried.names or same(first, last):
-            continue
-        if first is not None and last is not None and same_contents(first, last):
-            met = joined(first, last)
-            regrown = regrown or not same_origins(first, met)
-            before[name] = met
-            continue
-        if name in begun and (first is None or isinstance(first, Undefined)) and flows(last):
-            assert last is not None
-            value = zeros_like(last)
-            carried.names[name] = value
-            types += [type_of(leaf) for leaf in leaves(value)]
-        elif (
-            first is None or isinstance(first, Undefined) or (name in targets and not _one_form(first, last))
-        ):
-            continue
-        elif not _one_form(first, last):
-            raise _moved(t, node, name, first, last)
-        else:
-            carried.names[name] = first
-            types += [type_of(leaf) for leaf in leaves(first)]
-    for name, form in carried.names.items():
-        met = joined(form, ends[name]) if name in ends else form
-        regrown = regrown or not same_origins(form, met)
-        carried.names[name] = met
-    # fewer than before where a name flows by itself by now; what only flowed in was not written
-    written = [c for c in contents if c.born < start <= c.version]
-    changed = (
-        regrown or types != carried.types or size != len(carried.names) or set(written) != set(carried.cells)
-    )
-    if changed:
-        carried.types, carried.cells = types, written
-    return changed
-
-
-def _one_form(a: Value | None, b: Value | None) -> bool:
-    return a is not None and b is not None and flows(a) and flows(b) and common_types(a, b) is not None
-
-
-def _met_types(
-    t: ProgramTranslator, node: ast.stmt, carried: Carried, ends: dict[str, Value]
-) -> list[LeafType]:
-    types: list[LeafType] = []
-    given = iter(carried.types)
-    for name, first in carried.names.items():
-        last = ends[name]
-        if not _one_form(first, last):
-            raise _moved(t, node, name, first, last)
-        for leaf in leaves(last):
-            kind = unify(next(given), type_of(leaf))
-            if kind is None:
-                raise _moved(t, node, name, first, last)
-            types.append(kind)
-    return types
-
-
-def _moved(t: ProgramTranslator, node: ast.stmt, name: str, first: Value | None, last: Value | None):
-    was, now = (describe(v) if v is not None else "nothing" for v in (first, last))
-    hint = "types and shapes stand still: use another name, or unroll with range(n)"
-    if isinstance(last, Cell) and not (isinstance(first, Cell) and first.shape == last.shape):
-        made = f"{name} = pk.zeros({last.shape!r}, pk.{last.dtype.name})"
-        hint = f"types and shapes stand still: begin with an array of this kind, as {made}, or unroll with range(n)"
-    return t.type_error(node, f"`{name}` is {was} before the loop and {now} at the end of its body", hint,
-                        CHANGED_KIND)  # fmt: skip

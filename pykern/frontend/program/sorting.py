@@ -29,15 +29,12 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
+from pykern.passes.analysis.cost_model.lengths import INSERTION_SORTED, NETWORK_SORTED
 from pykern.types import BY_NAME, DType, bool_, f64, i32, i64
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
 
-_NETWORK = 16
-"""Up to this many elements, a network sorts them: it grows with n log(n) squared, and needs a register for each."""
-_INSERTION = 40
-"""Up to this many keys, insertion sort is faster than counting their digits."""
 _LOOPS = """\
 def sort_places(order, spare, keys, other):
     row = index()
@@ -146,7 +143,7 @@ def _given(
 def _sorted(made: Composer, x: Cell, axis: int) -> Cell:
     refuse(made.t, made.node, (x.shape[axis],), "this sorts along")
     n = x.shape[axis]
-    if n > _NETWORK:
+    if n > NETWORK_SORTED:
         return made.cell("take_along_axis", x, _places(made, x, axis), number(axis))
     parts: list[Value] = [made.element(x, axis, k) for k in range(n)]
     if len(parts) < 2:
@@ -210,7 +207,7 @@ def _keys(made: Composer, x: Cell) -> Cell:
 def _function(keys: DType, n: int) -> FunctionSource:
     """Of rows of keys, the places in order."""
     names = tuple((b, Builtin(b)) for b in ("index", "private", "unroll", "range"))
-    if n <= _INSERTION:
+    if n <= INSERTION_SORTED:
         kernel = FunctionSource("sort_places", "<pykern.sort>", 1, _INSERT, names)
         spare, other = "order", "keys"
     else:

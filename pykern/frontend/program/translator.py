@@ -7,8 +7,7 @@ attributes and methods, parts of arrays, launches, and the writing of arrays in 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +19,6 @@ from pykern.data.source import KernelSource
 from pykern.frontend import arithmetic
 from pykern.frontend.advice import UNSUPPORTED_STATEMENTS, instead_in_program
 from pykern.frontend.casts import convert
-from pykern.frontend.control import MAX_UNROLL, constant_items
 from pykern.frontend.operations import OPERATORS
 from pykern.frontend.program import (
     branches,
@@ -40,14 +38,15 @@ from pykern.frontend.program import (
 )
 from pykern.frontend.program.aliasing import check_fresh
 from pykern.frontend.program.arguments import dtype as wanted_dtype
-from pykern.frontend.program.displays import Displays
 from pykern.frontend.program.flow import cells
 from pykern.frontend.program.selections import Selection, SelectionMethod
 from pykern.frontend.program.sharing import Running
 from pykern.frontend.program.tensors import Extent, extract, extract_slice, from_scalar, strong
 from pykern.frontend.program.tile_lengths import length_value, refuse
-from pykern.frontend.program.values import BoundMethod, Cell, DictMethod, DictValue, LocalFunction, Writes
+from pykern.frontend.program.values import BoundMethod, Cell, DictMethod, DictValue, LocalFunction
+from pykern.frontend.program.written_arrays import WrittenArrays
 from pykern.frontend.translation import Frame
+from pykern.frontend.unrolling import constant_items
 from pykern.frontend.values import (
     CustomValue,
     KernelValue,
@@ -61,6 +60,7 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
+from pykern.passes.analysis.cost_model.code_size import MOST_COPIES
 from pykern.types import bool_, weak_int
 
 Gradient = Callable[[ir.Module, ProgramSource, "list[ir.Value]", ir.Module], "tuple[Any, list[ir.Value]]"]
@@ -73,7 +73,7 @@ Build = Callable[[ProgramSource, "Gradient | None"], ir.Module]
 
 
 @dataclass
-class ProgramTranslator(Displays):
+class ProgramTranslator(WrittenArrays):
     """State of one program's translation. Methods are named after what they take."""
 
     PLACE = "array programs"
@@ -94,7 +94,6 @@ class ProgramTranslator(Displays):
     build: Build = field(kw_only=True)
     module: Any = None
     kernels: dict[KernelSource, tuple[str, list[bool]]] = field(default_factory=dict)
-    journal: list[Writes] = field(default_factory=list)
     gradient: Gradient | None = None
     may_keep_loops: bool = True
     """Whether long loops over `range` may stay loops; `has_kept_loops` says that one did."""
@@ -108,78 +107,6 @@ class ProgramTranslator(Displays):
     comprehensions: list[tuple[Frame, list[LocalFunction]]] = field(default_factory=list)
     tile: tiles.TileScope | None = None
     """The tile kernel that is being translated."""
-    sealed: list[int] = field(default_factory=list)
-    """Where functions begin that are being differentiated: they write no older array."""
-
-    # -- arrays in place ---------------------------------------------------------------------
-
-    def mark(self) -> int:
-        """A number: arrays made from now on are born at or after it."""
-        return Cell(bool_, (), None).born  # type: ignore[arg-type]
-
-    @contextmanager
-    def writes(self) -> Iterator[dict[Cell, ir.Value]]:
-        """What is written inside is taken back at the end; gives what the older arrays held then."""
-        contents: dict[Cell, ir.Value] = {}
-        self.journal.append(Writes(self.mark()))
-        try:
-            yield contents
-        finally:
-            for cell, before in self.journal.pop().before.items():
-                contents[cell] = cell.ssa
-                cell.ssa = before
-
-    def put(self, cell: Cell, ssa: ir.Value) -> None:
-        """Let an array hold another tensor from here on."""
-        if self.journal and cell.born < self.journal[-1].start:
-            self.journal[-1].before.setdefault(cell, cell.ssa)
-        cell.ssa = ssa
-
-    def write(self, node: ast.AST, cell: Cell, ssa: ir.Value) -> None:
-        """Write an array in place. Raises where another name would see it in NumPy and not here."""
-        self.check_writable(node, cell, "this writes it")
-        self.note_write(cell)
-        self.put(cell, ssa)
-
-    def note_write(self, cell: Cell) -> None:
-        """Views taken before are not what they were."""
-        cell.version = self.mark()
-        cell.was_written = True
-        if cell.base is not None:  # nobody sees the whole any more
-            cell.base.version = cell.base_version = cell.version
-
-    def check_writable(self, node: ast.AST, cell: Cell, why: str) -> None:
-        if cell.is_scalar:
-            raise self.type_error(node, f"{why}, and a NumPy scalar cannot be written",
-                                  "make an array: pk.zeros((), dtype)")  # fmt: skip
-        if self.sealed and cell.born < self.sealed[-1]:
-            raise self.type_error(node, f"{why}, and it is {cell.description} of the program around the function that "
-                                  "is differentiated", "let the function make a copy: x2 = x.copy()")  # fmt: skip
-        if not cell.writes:
-            raise self.type_error(node, f"`{cell.name}` is annotated pk.In: the program may not write it")
-        other = self.seen_as(cell.origins, beside=cell)
-        if other is None:
-            return
-        if cell.base is not None:
-            raise self.type_error(node, f"{why}, and it is a part of {cell.base.description}: here a value",
-                                  "write the array itself, as in x[1:] = ..., or take a copy")  # fmt: skip
-        raise self.type_error(node, f"{why}, and on some path it is the same as {other.description}",
-                              "take a copy where the paths part: x.copy()")  # fmt: skip
-
-    def seen_as(self, origins: frozenset[Cell], beside: Cell | None = None) -> Cell | None:
-        """An array of the caller or of a name in scope, other than `beside`, that may have these elements."""
-        mine = next((c for c in origins if c.parameter is not None and c is not beside), None)
-        return mine or self.named_as(origins, beside)
-
-    def named_as(self, origins: frozenset[Cell], beside: Cell | None = None) -> Cell | None:
-        """An array a name in scope means. Parts of `beside` do not count: reading them is refused from now on."""
-        for frame in self.frames_in_reach():
-            for value in frame.environment.locals.values():
-                for found in cells(value):
-                    own = found is beside or (beside is not None and found.base is beside)
-                    if not own and not found.is_scalar and found.origins & origins:
-                        return found
-        return None
 
     # -- values ------------------------------------------------------------------------------
 
@@ -224,7 +151,7 @@ class ProgramTranslator(Displays):
             loop = ast.copy_location(ast.For(), node)
             loop.iter = node  # type: ignore[attr-defined,assignment]
             return constant_items(self, loop, value)
-        if isinstance(value, Cell) and value.shape and value.shape[0] <= MAX_UNROLL:
+        if isinstance(value, Cell) and value.shape and value.shape[0] <= MOST_COPIES:
             return [self._row(value, k) for k in range(value.shape[0])]
         raise self.type_error(node, f"{describe(value)} cannot be run through here",
                               "loop over pk.range(...), a tuple, or the rows of an array")  # fmt: skip

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from pykern.data.abi import KEPT_LEAST
 from pykern.data.synthetic_frame import at_users_line
 from pykern.errors import KernelError, OutOfMemory
+from pykern.language.builtin import builtin
 from pykern.types import f64, numpy_dtype
 
 __all__: list[str] = []
@@ -25,9 +26,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def _builtin(function: _F) -> _F:
-    function.__pykern_builtin__ = function.__name__  # type: ignore[attr-defined]
     __all__.append(function.__name__)
-    return function
+    return builtin(function)
 
 
 def _numpy() -> Any:

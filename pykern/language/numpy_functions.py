@@ -1,4 +1,4 @@
-"""NumPy's functions beside those of `array_language`, as Python functions: NumPy is the reference, with its signatures.
+"""NumPy's functions beside those of `array_functions`, with its signatures: NumPy itself is the reference.
 
 An array program may call each of them by either name, ``np.roll`` or ``pk.roll``. By NumPy's name alone it calls
 ``np.linalg.norm``, functions that are operators of Python, as ``np.add``, and the methods of ufuncs, as ``np.add.at``.
@@ -11,7 +11,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from pykern.language.builtin import builtin
+
 __all__: list[str] = []
+PATHS: dict[str, str] = {}
+"""Where NumPy has each, and its name."""
 
 
 def _of_numpy(path: str, text: str) -> Callable[..., Any]:
@@ -24,9 +28,9 @@ def _of_numpy(path: str, text: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__module__ = __name__
     function.__doc__ = text
-    function.__pykern_builtin__ = name  # type: ignore[attr-defined]
     __all__.append(name)
-    return function
+    PATHS[path] = name
+    return builtin(function)
 
 
 # -- rearranging -------------------------------------------------------------------------------------

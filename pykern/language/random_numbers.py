@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from pykern.language.builtin import builtin
 from pykern.types import DType, f32
 
 __all__ = ["random", "random_bits", "random_normal"]
 
 
+@builtin
 def random(seed: Any, *counters: Any, dtype: DType = f32) -> Any:
     """A random number in [0, 1) that follows from `seed` and one to four `counters`: integers, or arrays of them.
 
@@ -23,6 +25,7 @@ def random(seed: Any, *counters: Any, dtype: DType = f32) -> Any:
     return _philox().uniform(seed, counters, dtype)
 
 
+@builtin
 def random_normal(seed: Any, *counters: Any, dtype: DType = f32) -> Any:
     """A normal number, of mean 0 and deviation 1, that follows from `seed` and `counters` as those of `random` do.
 
@@ -31,13 +34,10 @@ def random_normal(seed: Any, *counters: Any, dtype: DType = f32) -> Any:
     return _philox().normal(seed, counters, dtype)
 
 
+@builtin
 def random_bits(seed: Any, *counters: Any) -> Any:
     """32 random bits, as u32, that follow from `seed` and `counters` as those of `random` do."""
     return _philox().bits(seed, counters)
-
-
-for _function in (random, random_normal, random_bits):
-    _function.__pykern_builtin__ = _function.__name__  # type: ignore[attr-defined]
 
 
 def _philox() -> Any:

@@ -1,0 +1,31 @@
+"""What a call of the language is given: arguments by name, and where each stands."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pykern.errors import ARGUMENTS
+from pykern.frontend.values import (
+    Value,
+)
+
+if TYPE_CHECKING:
+    from pykern.frontend.calls import Calls
+
+
+def given_by_name(
+    t: Calls, node: ast.Call, names: tuple[str, ...], args: list[Value], keywords: dict
+) -> dict[str, Value]:
+    """Arguments by name. Raises `KernelTypeError` for one too many, and for a name there is not."""
+    unknown = [*keywords.keys() - set(names), *keywords.keys() & set(names[: len(args)])]
+    if len(args) > len(names) or unknown:
+        what = f"not `{unknown[0]}` as well" if unknown else f"not {len(args)} values"
+        raise t.type_error(node, f"`{ast.unparse(node.func)}` takes {', '.join(names)}: {what}",
+                           "give each argument once", ARGUMENTS)  # fmt: skip
+    return dict(zip(names, args, strict=False)) | keywords
+
+
+def argument_nodes(node: ast.Call, args: list[Value]) -> list[ast.expr]:
+    """Where each argument stands, for messages."""
+    return list(node.args) if len(node.args) == len(args) else [node] * len(args)
