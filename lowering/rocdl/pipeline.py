@@ -14,6 +14,7 @@ from pykern.lowering.rocdl.chips import MAX_GROUP, Chip
 from pykern.lowering.rocdl.matrices import LowerWaveMatrices
 from pykern.lowering.rocdl.options import RocdlOptions
 from pykern.lowering.rocdl.remainder import ExpandRemainder
+from pykern.passes.arithmetic.call_extremes import CallExtremes
 from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
 from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
@@ -35,6 +36,7 @@ def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
             ExpandLibrary(),  # in terms of math ops: no device library is needed
             ExpandMath(library=False),
             ExpandRemainder(),  # which the functions are made of too
+            CallExtremes(only_f32=True),  # a maximum, and one test for NaN; on RDNA 4 one instruction
         ),
         LowerToPointers(PRIVATE, "agent", "workgroup", BUFFER_ALIGNMENT if options.aligned else 0),
         alike=options.alike,
