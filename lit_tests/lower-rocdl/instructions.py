@@ -150,3 +150,30 @@ def total(result, x):
 # CHECK: v_add_f32_dpp {{.*}} row_mirror
 # CHECK: global_atomic_add_f32
 show(total, f32, f32)
+
+
+@pk.kernel(workgroup=64)
+def tree(out, x):
+    cells = pk.shared(None, pk.f32)
+    k = pk.local_index()
+    cells[k] = x[pk.index()]
+    pk.barrier()
+    half = len(cells) // 2
+    while half > 0:
+        if k < half:
+            cells[k] += cells[k + half]
+        pk.barrier()
+        half //= 2
+    out[pk.group_index()] = cells[0]
+
+
+# A barrier at the head of a loop waits for what was written at its end.
+# CHECK-LABEL: kern_tree:
+# CHECK: s_cmp_eq_u64
+# CHECK-NEXT: s_waitcnt {{.*}}lgkmcnt(0)
+# CHECK-NEXT: s_barrier
+# CHECK: ds_store_b32
+# CHECK: s_endpgm
+print(
+    tree.lower(f32, f32, ndrange="n", shared_bytes=256, target="rocdl:gfx1100+aligned+small").compile().asm()
+)

@@ -10,6 +10,7 @@ from pykern.lowering.gpu.unroll_loops import BoundCounters
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.llvm.loops import AnnotateBranches
 from pykern.lowering.rocdl.attributes import DescribeKernels
+from pykern.lowering.rocdl.barriers import WaitAtBarriers
 from pykern.lowering.rocdl.chips import MAX_GROUP, Chip
 from pykern.lowering.rocdl.matrices import LowerWaveMatrices
 from pykern.lowering.rocdl.options import RocdlOptions
@@ -25,6 +26,7 @@ PRIVATE = 5
 
 def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
     """From work-items to a gpu.module in the llvm and rocdl dialects."""
+    generation = "cdna" if chip.is_cdna else chip.name[: len("gfx11")]
     pointers = pointer_pipeline(
         PlaceWorkItems(
             subgroup_size=chip.subgroup_size, small=options.small, whole_x=options.small, whole=options.whole
@@ -51,6 +53,7 @@ def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
             ),
             Upstream("reconcile-unrealized-casts"),
             AnnotateBranches(),  # where the translation looks for annotations
+            WaitAtBarriers(generation, not (chip.is_cdna or options.cumode)),
             DescribeKernels(),  # what the backend is to know of kernels and atomics
         )
     )
