@@ -64,12 +64,12 @@ def workloads(n: int, side: int, cube: int, product: int, rows: int) -> Iterator
     yield from _rows(rng, rows)
 
 
-def _random(rng: np.random.Generator, *shape: int) -> np.ndarray:
+def random(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return rng.random(shape, np.float32)
 
 
 def _streams(rng: np.random.Generator, n: int) -> Iterator[Workload]:
-    a, b, c = (_random(rng, n) for _ in range(3))
+    a, b, c = (random(rng, n) for _ in range(3))
     s = np.float32(2.5)
     empty = np.zeros(n, np.float32)
     yield Workload("copy, the driver's", None, (empty, b), n, lambda: b, 2 * b.nbytes)
@@ -79,16 +79,18 @@ def _streams(rng: np.random.Generator, n: int) -> Iterator[Workload]:
 
 
 def _stencils(rng: np.random.Generator, side: int, cube: int) -> Iterator[Workload]:
-    t = _random(rng, side, side)
-    yield Workload("heat, 5 points", k.heat, (t.copy(), t), t.shape, lambda: _heat(t), 2 * t.nbytes, (0.1,))
-    u, d = _random(rng, cube, cube, cube), _random(rng, cube, cube, cube)
+    t = random(rng, side, side)
+    yield Workload(
+        "heat, 5 points", k.heat, (t.copy(), t), t.shape, lambda: heat_step(t), 2 * t.nbytes, (0.1,)
+    )
+    u, d = random(rng, cube, cube, cube), random(rng, cube, cube, cube)
     yield Workload(
         "3-D diffusion, 7 points", k.diffusion3, (u.copy(), u, d), u.shape, lambda: _diffusion(u, d), 3 * u.nbytes,
         (0.1,),
     )  # fmt: skip
 
 
-def _heat(t: np.ndarray) -> np.ndarray:
+def heat_step(t: np.ndarray) -> np.ndarray:
     new = t.copy()
     inner = t[2:, 1:-1] + t[:-2, 1:-1] + t[1:-1, 2:] + t[1:-1, :-2] - np.float32(4) * t[1:-1, 1:-1]
     new[1:-1, 1:-1] += np.float32(0.1) * inner
@@ -104,7 +106,7 @@ def _diffusion(u: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 def _transposes(rng: np.random.Generator, side: int) -> Iterator[Workload]:
-    a = _random(rng, side, side)
+    a = random(rng, side, side)
     out = np.zeros_like(a)
     yield Workload("transpose, naive", k.transpose, (out, a), a.shape, lambda: a.T, 2 * a.nbytes)
     whole = (pk.cdiv(side, k.TILE) * k.TILE,) * 2
@@ -112,7 +114,7 @@ def _transposes(rng: np.random.Generator, side: int) -> Iterator[Workload]:
 
 
 def _sums(rng: np.random.Generator, n: int) -> Iterator[Workload]:
-    x = _random(rng, n)
+    x = random(rng, n)
     items = pk.cdiv(n, k.ROW * k.PER_ITEM) * k.ROW
     yield Workload(
         "reduction", k.reduction, (np.zeros(1, np.float32), x), items,
@@ -126,7 +128,7 @@ def _sums(rng: np.random.Generator, n: int) -> Iterator[Workload]:
 
 
 def _products(rng: np.random.Generator, n: int) -> Iterator[Workload]:
-    a, b = _random(rng, n, n), _random(rng, n, n)
+    a, b = random(rng, n, n), random(rng, n, n)
     for name, kernel in (("matmul, naive", k.matmul), ("matmul, shared", k.matmul_shared)):
         yield Workload(
             name,
@@ -143,7 +145,7 @@ def _products(rng: np.random.Generator, n: int) -> Iterator[Workload]:
 def _matrices(rng: np.random.Generator, n: int) -> Iterator[Workload]:
     """Products and causal attention of tile kernels, as tensor cores compute them and in f32."""
     for dtype in (np.float16, np.float32):
-        a, b = _random(rng, n, n).astype(dtype), _random(rng, n, n).astype(dtype)
+        a, b = random(rng, n, n).astype(dtype), random(rng, n, n).astype(dtype)
         yield Workload(
             f"product of tiles, {dtype.__name__}", k.tile_product, (np.zeros((n, n), np.float32), a, b), (n, n),
             lambda a=a, b=b: a.astype(np.float64) @ b, 2 * a.nbytes + 4 * n * n, flops=2 * n**3, tolerance=1e-4,
@@ -151,11 +153,11 @@ def _matrices(rng: np.random.Generator, n: int) -> Iterator[Workload]:
         q, keys, v = (rng.standard_normal((16, n, 64), np.float32).astype(dtype) for _ in range(3))
         yield Workload(
             f"causal attention of tiles, {dtype.__name__}", k.tile_attention, (np.zeros_like(q), q, keys, v),
-            (16, n), lambda q=q, keys=keys, v=v: _attention(q, keys, v), 4 * q.nbytes, (0.125,),
+            (16, n), lambda q=q, keys=keys, v=v: attention(q, keys, v), 4 * q.nbytes, (0.125,),
             flops=16 * 2 * n**2 * 64, tolerance=4e-3 if dtype == np.float16 else 1e-5,
         )  # fmt: skip
 
-    a, b = _random(rng, 128, 16 * n).astype(np.float16), _random(rng, 16 * n, 128).astype(np.float16)
+    a, b = random(rng, 128, 16 * n).astype(np.float16), random(rng, 16 * n, 128).astype(np.float16)
     yield Workload(
         "product of tiles, float16, many terms", k.tile_product, (np.zeros((128, 128), np.float32), a, b), (128, 128),
         lambda a=a, b=b: a.astype(np.float64) @ b, 2 * a.nbytes, flops=2 * 128 * 128 * 16 * n, tolerance=1e-4,
@@ -167,7 +169,7 @@ def _matrices(rng: np.random.Generator, n: int) -> Iterator[Workload]:
     )  # fmt: skip
 
 
-def _attention(q: np.ndarray, keys: np.ndarray, v: np.ndarray) -> np.ndarray:
+def attention(q: np.ndarray, keys: np.ndarray, v: np.ndarray) -> np.ndarray:
     found = []
     for a, b, c in zip(q.astype(np.float64), keys.astype(np.float64), v.astype(np.float64), strict=True):
         s = np.where(np.tri(len(a)) > 0, 0.125 * a @ b.T, -np.inf)
@@ -178,7 +180,7 @@ def _attention(q: np.ndarray, keys: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def _rows(rng: np.random.Generator, rows: int) -> Iterator[Workload]:
     x = rng.standard_normal((rows, 1024), np.float32)
-    weight, bias = _random(rng, 1024), _random(rng, 1024)
+    weight, bias = random(rng, 1024), random(rng, 1024)
     y, items = np.zeros_like(x), rows * k.ROW
     yield Workload("softmax, a group a row", k.softmax, (y, x), items, lambda: _softmax(x), 2 * x.nbytes)
     yield Workload(

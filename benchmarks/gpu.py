@@ -1,18 +1,19 @@
 """A GPU beside its peers, in one command: ``python benchmarks/gpu.py [--device cuda:0] [--json FILE]``.
 
-First the suites of kernels run on the device: what is wrong is not timed. Then bandwidth (T_eff: bytes that must move
-by time), products, launches and compile times; torch's and Triton's beside them where they are installed. Each
-launch takes another set of arrays, so that none is left in the L2 cache. Times are the device's own: events
-around a row of launches, the contenders by turns, medians.
+First the suites that every device runs, those of `docs/device_features.py`, run on it: what is wrong is not timed. Then
+bandwidth (T_eff: bytes that must move by time), products, the library, gradients, graphs, launches and compile times;
+torch's, Triton's and CuPy's beside them where they are installed. Each launch takes another set of arrays, so that none
+is left in the L2 cache. Times are the device's own: events around a row of launches, the contenders by turns, medians.
 
-No NVIDIA or AMD GPU has run this yet: all of it but torch's and Triton's timing on a GPU runs with ``--device
+No NVIDIA or AMD GPU has run this yet: all of it but the peers' timing on a GPU runs with ``--device
 cuda:emulated --small`` (torch is on the CPU then, by the clock of the host), the suites included; Triton's kernels were
-tried in its interpreter.
+tried in its interpreter, CuPy's functions with NumPy in its place.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import statistics
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from itertools import cycle
+from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ import numpy as np
 from cpu import machine
 from device_workloads import Workload, workloads
 from devices import SMALL, overhead
-from gpu_peers import has, torch_peer, triton_peer
+from gpu_peers import cupy_peer, has, torch_peer, triton_peer
+from gpu_workloads import gpu_workloads
 
 import pykern as pk
 
@@ -49,9 +51,7 @@ def main() -> None:
     parser.add_argument("--json", metavar="FILE", help="write the results here too")
     parser.add_argument("--small", action="store_true", help="small arrays, few repeats: a dry run")
     parser.add_argument("--only", default="", help="rows whose name holds this")
-    parser.add_argument(
-        "--tests", nargs="*", default=["tests/kernels", "tests/parity"], help="run before; none: skip"
-    )
+    parser.add_argument("--tests", nargs="*", default=list(suites()), help="run before; none: skip")
     options = parser.parse_args()
     info = pk.device(options.device).info
     print(f"{options.device}: {info.name}; {info.driver}; compiled for {info.target}")
@@ -59,7 +59,9 @@ def main() -> None:
         checked(options.device, options.tests)
 
     rows = []
-    for workload in workloads(**(SMALL if options.small else FULL)):
+    sizes = SMALL if options.small else FULL
+    more = gpu_workloads(min(sizes["side"], sizes["rows"]), sizes["product"])
+    for workload in chain(workloads(**sizes), more):
         if options.only in workload.name:
             rows.append(measured(workload, options.device, options.small))
             print(line(rows[-1], rows[0]), flush=True)
@@ -76,6 +78,15 @@ def main() -> None:
             json.dump(
                 {"machine": machine(), "device": device, "rows": rows, "launch": launches}, file, indent=1
             )
+
+
+def suites() -> tuple[str, ...]:
+    """The tests that every device runs, which the table of devices counts."""
+    spec = importlib.util.spec_from_file_location("device_features", ROOT / "docs" / "device_features.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.SUITES
 
 
 def checked(device: str, tests: list[str]) -> None:
@@ -136,12 +147,12 @@ def pykern_timer(workload: Workload, sets: list[tuple[Any, ...]], device: str) -
 
 
 def peer_timers(workload: Workload, device: str, copies: int) -> Iterator[tuple[str, Timer]]:
-    """torch and Triton on the same GPU; torch on the CPU where the device is no GPU of theirs."""
+    """torch, Triton and CuPy on the same GPU; torch on the CPU where the device is no GPU of theirs."""
     import torch
 
     there = of_torch(device)
-    for label, peer in (("torch", torch_peer), ("triton", triton_peer)):
-        if label == "triton" and there == "cpu":
+    for label, peer in (("torch", torch_peer), ("triton", triton_peer), ("cupy", cupy_peer)):
+        if label != "torch" and there == "cpu":
             continue
         tensors = [
             tuple(torch.from_numpy(x.copy()).to(there) for x in workload.arrays) for _ in range(copies)

@@ -6,8 +6,9 @@ PYTHON is that of an environment of its own with Triton in it, which needs no GP
 
 Both sides have the same tile: a row of 1024 elements for a group of 256 work-items, 64 x 64 cells of a product in f32
 with 16 terms a step, 128 x 128 cells of one in f16 with 32 terms, 64 queries with 64 keys of depth 64 a step. What is
-counted is the loop in which most multiply-adds are, and instructions for each of them; of rows, which are no loops,
-all instructions for each element of a work-item.
+counted is the loop in which most multiply-adds are, and instructions for each of them; of tensor cores for each 16 x 8
+cells by 16 terms (one `mma.sync`; `wgmma` does many of them). Of rows, which are no loops, all instructions are counted
+for each element of a work-item.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ import pykern as pk
 from pykern.lowering.nvvm.ptxas import assemble
 
 ROW = 1024
+MATRICES = "matrices"
+"""The unit of loops with tensor cores."""
+_SHOWN = {MATRICES: ("HMMA", "HGMMA")}
 
 
 @pk.jit(fastmath=True)
@@ -53,7 +57,8 @@ def product(a, b):
 
 @dataclass(frozen=True)
 class Row:
-    """One computation. `unit` is the instruction that is counted as work, "" for elements of a row."""
+    """One computation. `unit` is the instruction that is counted as work, `MATRICES` for products of tensor cores, ""
+    for elements of a row."""
 
     name: str
     function: Any
@@ -70,8 +75,8 @@ def rows() -> list[Row]:
         Row("softmax", softmax, (x,)),
         Row("layernorm", layernorm, (x, vector, vector, pk.f32)),
         Row("product_f32", product, (single, single), None, "FFMA"),
-        Row("product_f16", device_kernels.tile_product, (single, half, half), (1024, 1024), "HMMA"),
-        Row("attention", device_kernels.tile_attention, (heads,) * 4 + (pk.f32,), (32, 1024), "HMMA"),
+        Row("product_f16", device_kernels.tile_product, (single, half, half), (1024, 1024), MATRICES),
+        Row("attention", device_kernels.tile_attention, (heads,) * 4 + (pk.f32,), (32, 1024), MATRICES),
     ]
 
 
@@ -89,11 +94,23 @@ def counted(code: gpu_code.Code, unit: str, threads: int) -> tuple[int, float]:
     """Instructions of the loop with most of `unit`, or of a row's whole kernel, and how many for each piece of work."""
     if not unit:
         return len(code.instructions), len(code.instructions) / (ROW / threads)
+    if unit == MATRICES:
+        loops = [code.instructions[start : end + 1] for start, end in code.cycles()]  # who waits loops inside
+        dense = [(sum(_matrices(one) for one in loop) / len(loop), len(loop)) for loop in loops]
+        each, length = max(dense, default=(0, 0))
+        if each:
+            return length, 1 / each
+        sys.exit("no loop with instructions of tensor cores")
     work = [(sum(one.opcode.startswith(unit) for one in loop), -len(loop)) for loop in code.loops()]
     if not work or max(work)[0] == 0:
         sys.exit(f"no loop with {unit}")
     units, length = max(work)
     return -length, -length / units
+
+
+def _matrices(one: gpu_code.Instruction) -> float:
+    """How many products of 16 x 8 by 16 an instruction is, for one subgroup."""
+    return gpu_code.multiply_adds(one.opcode) / (16 * 8 * 16)
 
 
 def main() -> None:
@@ -135,7 +152,9 @@ def main() -> None:
 
 def _opcodes(code: gpu_code.Code, unit: str) -> list[tuple[str, int]]:
     counts = [Counter(one.opcode for one in loop) for loop in (code.loops() if unit else [code.instructions])]
-    return max(counts, key=lambda c: sum(n for op, n in c.items() if op.startswith(unit))).most_common(14)
+    return max(
+        counts, key=lambda c: sum(n for op, n in c.items() if op.startswith(_SHOWN.get(unit, unit)))
+    ).most_common(14)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""What others do with the same arrays: torch's own operations, and kernels in Triton.
+"""What others do with the same arrays: torch's own operations, kernels in Triton, CuPy's functions.
 
 Comes in: a workload's name and torch tensors in the order of its arrays. Goes out: functions to time. Read next: `gpu`.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from collections.abc import Callable
 from typing import Any
@@ -39,9 +40,26 @@ def torch_peer(name: str, tensors: tuple[Any, ...]) -> Callable[[], object] | No
         return lambda: torch.matmul(rest[0], rest[1], out=out)
     if name.startswith("softmax"):
         return lambda: torch.softmax(rest[0], -1, out=out)
+    if name.startswith("causal attention"):
+        attend = torch.nn.functional.scaled_dot_product_attention
+        return lambda: out.copy_(attend(*rest, is_causal=True, scale=0.125))
+    if name.startswith("product of tiles") and "int8" not in name:
+        return lambda: out.copy_(torch.matmul(rest[0], rest[1]))
+    if name.startswith("residual and RMS norm"):
+        x, residual, weight = rest
+        return lambda: out.copy_(torch.nn.functional.rms_norm(x + residual, (1024,), weight, 1e-6))
+    if name.startswith("gradient of a softmax"):
+        return lambda: out.copy_(_softmax_gradient(*rest))
     if name.startswith("layernorm"):
         return lambda: out.copy_(torch.nn.functional.layer_norm(rest[0], (1024,), rest[1], rest[2], 1e-5))
     return None
+
+
+def _softmax_gradient(x: Any, w: Any) -> Any:
+    """By torch's own autograd, the forward sweep included."""
+    x = x.detach().requires_grad_()
+    (x.softmax(-1) * w).sum().backward()
+    return x.grad
 
 
 def _heat(new: Any, old: Any) -> None:
@@ -102,4 +120,36 @@ def triton_peer(name: str, tensors: tuple[Any, ...]) -> Callable[[], object] | N
         (m, k), n = rest[0].shape, rest[1].shape[1]
         grid = (triton.cdiv(m, 64), triton.cdiv(n, 64))
         return lambda: triton_peers.matmul[grid](out, *rest, n, k, 64, 64, 32)
+    return None
+
+
+def cupy_peer(name: str, tensors: tuple[Any, ...]) -> Callable[[], object] | None:
+    """CuPy's functions on the same memory and in torch's stream, where it is installed."""
+    if not has("cupy"):
+        return None
+    cupy = importlib.import_module("cupy")
+    return array_peer(cupy, name, tuple(cupy.from_dlpack(tensor) for tensor in tensors))
+
+
+def array_peer(xp: Any, name: str, arrays: tuple[Any, ...]) -> Callable[[], object] | None:
+    """Functions of NumPy's interface, of the module `xp`; None where there is no natural one."""
+    out, *rest = arrays
+    if name in ("copy", "copy, the driver's"):
+        return lambda: xp.copyto(out, rest[0])
+    if name == "triad":
+        return lambda: xp.add(rest[0], xp.float32(2.5) * rest[1], out=out)
+    if name == "saxpy":
+        return lambda: xp.add(out, xp.float32(2.5) * rest[0], out=out)
+    if name == "heat, 5 points":
+        return lambda: _heat(out, rest[0])
+    if name.startswith("3-D diffusion"):
+        return lambda: _diffusion(out, *rest)
+    if name.startswith("transpose"):
+        return lambda: xp.copyto(out, rest[0].T)
+    if name == "reduction":
+        return lambda: xp.sum(rest[0], axis=0, keepdims=True, out=out)
+    if name.startswith("histogram"):
+        return lambda: xp.copyto(out, xp.bincount(rest[0], minlength=256))
+    if name.startswith("matmul"):
+        return lambda: xp.matmul(rest[0], rest[1], out=out)
     return None

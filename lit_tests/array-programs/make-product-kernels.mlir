@@ -92,3 +92,38 @@ func.func @program.apart(%a: memref<33x20xf32>, %b: memref<20x40xf32>, %sums: me
   }
   return
 }
+
+// -----
+
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#out = affine_map<(i, j, k) -> (i, j)>
+
+// Factors that the product widens lie in shared memory as wide numbers: each is widened once, where it is fetched.
+// CHECK-LABEL: func.func private @widened_0(
+// CHECK: "kern.shared"() {{.*}}memref<{{[0-9]+}}xf32
+// CHECK: "kern.shared"() {{.*}}memref<{{[0-9]+}}xf32
+// CHECK: scf.for
+// CHECK: arith.extf {{.*}} : bf16 to f32
+// CHECK: memref.store
+// CHECK: arith.extf {{.*}} : bf16 to f32
+// CHECK: memref.store
+// CHECK: "kern.barrier"
+// CHECK-NOT: arith.extf
+// CHECK: arith.mulf
+// CHECK-NOT: arith.extf
+// CHECK: return
+func.func @program.widened(%a: memref<33x20xbf16>, %b: memref<20x40xbf16>, %y: memref<33x40xf32>) attributes {kern.program} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<33x40xf32>)
+  linalg.generic {indexing_maps = [#left, #right, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<33x20xbf16>, memref<20x40xbf16>) outs(%y : memref<33x40xf32>) {
+  ^bb0(%l: bf16, %r: bf16, %o: f32):
+    %wl = arith.extf %l : bf16 to f32
+    %wr = arith.extf %r : bf16 to f32
+    %product = arith.mulf %wl, %wr : f32
+    %sum = arith.addf %o, %product : f32
+    linalg.yield %sum : f32
+  }
+  return
+}

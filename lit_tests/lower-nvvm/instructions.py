@@ -1,6 +1,8 @@
 # RUN: %python %s | FileCheck %s
 """The instructions that matter, in PTX."""
 
+import numpy as np
+
 import pykern as pk
 
 
@@ -243,3 +245,105 @@ def counted(bins, values):
 # CHECK: ld.global.nc.b32 %r{{[0-9]+}}, [%[[V]]+2048];
 # CHECK: ret;
 show(counted, pk.spec(None, pk.i32), pk.spec(None, pk.i32), target="nvvm:sm_80+aligned+small+whole")
+
+
+@pk.kernel(fastmath=True)
+def quotients(out, x, y):
+    i = pk.index()
+    out[i] = pk.rsqrt(x[i]) + x[i] / y[i] + pk.log2(y[i])
+
+
+# Where a kernel allows approximations: one instruction each, subnormals are zero.
+# CHECK-LABEL: .visible .entry kern_quotients(
+# CHECK-DAG: rsqrt.approx.ftz.f32
+# CHECK-DAG: div.approx.ftz.f32
+# CHECK-DAG: lg2.approx.ftz.f32
+# CHECK-NOT: div.rn
+# CHECK: ret;
+show(quotients, f32, f32, f32, target="nvvm:sm_80+aligned+small")
+
+
+@pk.kernel
+def total(result, x):
+    pk.atomic_add(result, 0, x[pk.index()])
+
+
+# All add to one cell: the lanes of a subgroup join first, one adds. ptxas does so with integers itself.
+# CHECK-LABEL: .visible .entry kern_total(
+# CHECK-COUNT-5: shfl.sync.bfly.b32
+# CHECK-COUNT-1: {{(atom|red)}}{{.*}}global.add.f32
+# CHECK-NOT: {{(atom|red)}}.
+# CHECK: ret;
+show(total, f32, f32, target="nvvm:sm_80+small")
+
+
+@pk.kernel(workgroup=512)
+def bounded(out, x):
+    i = pk.index()
+    out[i] = x[i]
+
+
+# The assembler knows how large groups are, and with that how many registers there are.
+# CHECK-LABEL: .visible .entry kern_bounded(
+# CHECK: .maxntid 512, 1, 1
+show(bounded, f32, f32)
+
+
+@pk.jit
+def product(a, b):
+    return a @ b
+
+
+def show_program(*args, target):
+    print(product.lower(*args, target=target).as_text("ptx"))
+
+
+# Chips without instructions for bf16: factors are widened before they lie in shared memory, which is read 16 bytes at
+# once, and nothing is converted between the multiply-adds.
+# CHECK-LABEL: .visible .entry kern_
+# CHECK: st.shared.b32
+# CHECK: bar{{(rier)?}}.sync 0
+# CHECK: ld.shared.v4.b32
+# CHECK-NOT: ld.shared.b
+# CHECK-NOT: shl.b32
+# CHECK-COUNT-256: fma.rn.f32
+bf16 = pk.spec((1024, 1024), pk.bf16)
+show_program(bf16, bf16, target="nvvm:sm_75+aligned+small")
+
+
+# With them, factors come by a ring of copies of 16 bytes each.
+# CHECK-LABEL: .visible .entry kern_
+# CHECK: cp.async.cg.shared.global
+# CHECK: cp.async.commit_group
+# CHECK: cp.async.wait_group
+# CHECK: ldmatrix.sync.aligned.m8n8.x4
+# CHECK: mma.sync.aligned.m16n8k16
+show_program(bf16, bf16, target="nvvm:sm_80+aligned+small")
+
+
+@pk.jit(fastmath=True)
+def rows_of_program(x):
+    e = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    return e / np.sum(e, axis=-1, keepdims=True)
+
+
+# A row of 1024 elements is a group's, four neighbours a work-item: one load and one store of 16 bytes.
+# CHECK-LABEL: .visible .entry kern_
+# CHECK-COUNT-1: ld.global.nc.v4.b32
+# CHECK-NOT: ld.global
+# CHECK: st.global.v4.b32
+# CHECK: ret;
+x = pk.spec((256, 1024), pk.f32)
+print(rows_of_program.lower(x, target="nvvm:sm_80+aligned+small").as_text("ptx"))
+
+# A row of 32 elements is a subgroup's: no barrier. One of 8 is a work-item's: no value moves.
+# CHECK-LABEL: .visible .entry kern_
+# CHECK: .maxntid 32, 1, 1
+# CHECK-NOT: bar{{(rier)?}}.sync
+# CHECK: shfl.sync.bfly
+# CHECK-NOT: bar{{(rier)?}}.sync
+# CHECK-LABEL: .visible .entry kern_
+# CHECK-NOT: shfl
+# CHECK: ret;
+for length in (32, 8):
+    print(rows_of_program.lower(pk.spec((256, length), pk.f32), target="nvvm:sm_80+small").as_text("ptx"))

@@ -97,3 +97,83 @@ def fours(out, x):
 # CHECK: .amdhsa_workgroup_processor_mode 0
 # CHECK: .wavefront_size: 32
 show(fours, f32, f32, target="rocdl:gfx1100+cumode+aligned")
+
+
+@pk.kernel(fastmath=True)
+def forces(out, x):
+    i = pk.index()
+    total = pk.f32(0)
+    for j in range(x.shape[0]):
+        a = x[j] - x[i]
+        total += a / (a * a * a + 1)
+    out[i] = total
+
+
+# What is the same for all work-items comes by scalar loads, several words at a time; neighbours in an unrolled loop
+# are computed in pairs.
+# CHECK-LABEL: kern_forces:
+# CHECK: s_load_dwordx{{8|16}} {{.*}}, 0x{{[1-9]}}
+# CHECK-DAG: v_pk_add_f32
+# CHECK-DAG: v_pk_mul_f32
+# CHECK-DAG: v_pk_fma_f32
+# CHECK: global_store_dword
+show(forces, f32, f32, target="rocdl:gfx942+aligned+small")
+
+
+@pk.kernel
+def extremes(out, x, y, z):
+    i = pk.index()
+    out[i] = max(x[i], y[i], z[i])
+
+
+# A maximum that hands NaN on is a maximum and a test; where the chip has an instruction, two of them are one.
+# CHECK-LABEL: kern_extremes:
+# CHECK-COUNT-2: v_cmp_o_f32
+# CHECK-NOT: v_cmp_{{.*}}f32
+# CHECK: global_store_dword
+# CHECK-LABEL: kern_extremes:
+# CHECK-NOT: v_cmp_{{.*}}f32
+# CHECK: v_maximum3_f32
+# CHECK-NOT: v_cmp_{{.*}}f32
+# CHECK: global_store_b32
+show(extremes, f32, f32, f32, f32)
+show(extremes, f32, f32, f32, f32, target="rocdl:gfx1201")
+
+
+@pk.kernel
+def total(result, x):
+    pk.atomic_add(result, 0, x[pk.index()])
+
+
+# All add to one cell: the lanes of a subgroup join first.
+# CHECK-LABEL: kern_total:
+# CHECK: v_add_f32_dpp {{.*}} row_mirror
+# CHECK: global_atomic_add_f32
+show(total, f32, f32)
+
+
+@pk.kernel(workgroup=64)
+def tree(out, x):
+    cells = pk.shared(None, pk.f32)
+    k = pk.local_index()
+    cells[k] = x[pk.index()]
+    pk.barrier()
+    half = len(cells) // 2
+    while half > 0:
+        if k < half:
+            cells[k] += cells[k + half]
+        pk.barrier()
+        half //= 2
+    out[pk.group_index()] = cells[0]
+
+
+# A barrier at the head of a loop waits for what was written at its end.
+# CHECK-LABEL: kern_tree:
+# CHECK: s_cmp_eq_u64
+# CHECK-NEXT: s_waitcnt {{.*}}lgkmcnt(0)
+# CHECK-NEXT: s_barrier
+# CHECK: ds_store_b32
+# CHECK: s_endpgm
+print(
+    tree.lower(f32, f32, ndrange="n", shared_bytes=256, target="rocdl:gfx1100+aligned+small").compile().asm()
+)

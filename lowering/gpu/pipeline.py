@@ -6,6 +6,7 @@ Comes in: what a target does in its own way. Goes out: passes for its pipeline. 
 
 from __future__ import annotations
 
+from pykern.lowering.gpu.aggregate_atomics import AggregateAtomics
 from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.compare_offsets import CompareOffsets
 from pykern.lowering.gpu.flat_memory import FlattenMemory
@@ -107,5 +108,9 @@ def pointer_pipeline(
         CallIntrinsics(),  # before the conversion to nvvm, whose square root is inexact
         OutlineKernels(),
     )
-    # before guards are split, which is what groups without them are spared
-    return work_item_pipeline(place, limits=(VersionGroups(),), subgroups=(subgroups,)) + Pipeline(memory)
+    guarded = (
+        # while the launch's guard is marked; ptxas joins integers itself
+        AggregateAtomics(subgroups.subgroup_size, floats_only=not subgroups.rows),
+        VersionGroups(),  # before guards are split, which is what groups without them are spared
+    )
+    return work_item_pipeline(place, limits=guarded, subgroups=(subgroups,)) + Pipeline(memory)

@@ -8,6 +8,7 @@ from mlir import ir
 
 from pykern.data.artifact import DeviceCode, TapeUse
 from pykern.dialect import attributes as kern
+from pykern.lowering.gpu.aggregate_atomics import AggregateAtomics
 from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.compare_offsets import CompareOffsets
 from pykern.lowering.gpu.flat_memory import FlattenMemory
@@ -29,6 +30,7 @@ from pykern.passes.kernels import find, named
 from pykern.passes.registry import register
 
 register(
+    AggregateAtomics,
     BoundCounters,
     CallIntrinsics,
     CheckLimits,

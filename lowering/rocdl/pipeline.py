@@ -10,10 +10,12 @@ from pykern.lowering.gpu.unroll_loops import BoundCounters
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.llvm.loops import AnnotateBranches
 from pykern.lowering.rocdl.attributes import DescribeKernels
+from pykern.lowering.rocdl.barriers import WaitAtBarriers
 from pykern.lowering.rocdl.chips import MAX_GROUP, Chip
 from pykern.lowering.rocdl.matrices import LowerWaveMatrices
 from pykern.lowering.rocdl.options import RocdlOptions
 from pykern.lowering.rocdl.remainder import ExpandRemainder
+from pykern.passes.arithmetic.call_extremes import CallExtremes
 from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
 from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
@@ -24,6 +26,7 @@ PRIVATE = 5
 
 def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
     """From work-items to a gpu.module in the llvm and rocdl dialects."""
+    generation = "cdna" if chip.is_cdna else chip.name[: len("gfx11")]
     pointers = pointer_pipeline(
         PlaceWorkItems(
             subgroup_size=chip.subgroup_size, small=options.small, whole_x=options.small, whole=options.whole
@@ -35,6 +38,7 @@ def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
             ExpandLibrary(),  # in terms of math ops: no device library is needed
             ExpandMath(library=False),
             ExpandRemainder(),  # which the functions are made of too
+            CallExtremes(only_f32=True),  # a maximum, and one test for NaN; on RDNA 4 one instruction
         ),
         LowerToPointers(PRIVATE, "agent", "workgroup", BUFFER_ALIGNMENT if options.aligned else 0),
         alike=options.alike,
@@ -49,6 +53,7 @@ def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
             ),
             Upstream("reconcile-unrealized-casts"),
             AnnotateBranches(),  # where the translation looks for annotations
+            WaitAtBarriers(generation, not (chip.is_cdna or options.cumode)),
             DescribeKernels(),  # what the backend is to know of kernels and atomics
         )
     )

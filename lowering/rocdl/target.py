@@ -18,6 +18,7 @@ from pykern.lowering.gpu.pointers import check_lowered
 from pykern.lowering.gpu.target import KernelBinary, code_facts, dynamic_arrays, room_of_each
 from pykern.lowering.record import Record
 from pykern.lowering.rocdl.attributes import DescribeKernels
+from pykern.lowering.rocdl.barriers import WaitAtBarriers
 from pykern.lowering.rocdl.chips import Chip
 from pykern.lowering.rocdl.codegen import can_generate, generate
 from pykern.lowering.rocdl.matrices import LowerWaveMatrices
@@ -29,7 +30,7 @@ from pykern.lowering.rocdl.remainder import ExpandRemainder
 from pykern.passes.kernels import find
 from pykern.passes.registry import register
 
-register(DescribeKernels, ExpandRemainder, LowerWaveMatrices)
+register(DescribeKernels, ExpandRemainder, LowerWaveMatrices, WaitAtBarriers)
 
 
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:

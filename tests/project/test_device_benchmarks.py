@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 
+import numpy as np
 import pytest
 
 from pykern.lowering.nvvm.disassembly import disassembler
@@ -59,6 +61,54 @@ def test_a_gpu_by_its_own_clock(device, tmp_path):
     rows = json.loads(file.read_text())["rows"]
     assert [row["name"] for row in rows] == ["matmul, naive", "matmul, shared"]
     assert all(row["times"]["pykern"] > 0 and row["compile_ms"] > 0 for row in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("device", ["opencl:0", "cuda:emulated", "rocm:emulated"], indirect=True)
+@pytest.mark.parametrize(
+    ("only", "names"),
+    [
+        ("library", ["causal attention of the library, float16", "residual and RMS norm of the library"]),
+        ("gradient", ["gradient of heat", "gradient of a softmax program"]),
+        ("graph", ["9 steps of heat in a graph"]),
+    ],
+)
+def test_the_library_gradients_and_graphs(only, names, device, tmp_path):
+    """Each is compared with NumPy before it is timed."""
+    file = tmp_path / "out.json"
+    run(
+        sys.executable,
+        GPU,
+        "--device",
+        device,
+        "--small",
+        "--only",
+        only,
+        "--json",
+        file,
+        "--tests",
+        cwd=tmp_path,
+    )
+    rows = json.loads(file.read_text())["rows"]
+    assert [row["name"] for row in rows] == names
+    assert all(row["times"]["pykern"] > 0 and row["compile_ms"] > 0 for row in rows)
+
+
+def test_functions_of_numpys_interface(monkeypatch):
+    """What CuPy is asked for on a GPU, asked of NumPy."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    peers, named = (importlib.import_module(name) for name in ("gpu_peers", "device_workloads"))
+    compared = []
+    for workload in named.workloads(n=1000, side=40, cube=12, product=32, rows=8):
+        arrays = tuple(x.copy() for x in workload.arrays)
+        function = peers.array_peer(np, workload.name, arrays)
+        if function is not None:
+            function()
+            np.testing.assert_allclose(
+                arrays[0], workload.expected(), rtol=1e-4, atol=1e-4, err_msg=workload.name
+            )
+            compared.append(workload.name)
+    assert len(compared) == 12
 
 
 @pytest.mark.slow

@@ -16,6 +16,8 @@ from pykern.passes.ir.clone import clone
 from pykern.passes.ir.loops import unroll
 from pykern.passes.kernels import body, index_constant
 
+_WIDENING = ("arith.extf", "arith.extsi", "arith.extui")
+
 
 class FmaProduct:
     """The kernel: `each` times `each` cells a work-item.
@@ -28,11 +30,14 @@ class FmaProduct:
         self.elements, self.product, self.each, self.vectors = elements, elements.product, each, vectors
         self.width = PRODUCT_SIDE * each
         self.stride = self.width + (PRODUCT_PADDING if vectors else 0)
+        block = body(self.product.space.op)
+        self.widened = [_widening(block.arguments[n]) for n in range(2)]
 
     def emit(self) -> None:
         elements, product = self.elements, self.product
         operands = elements.points.operands[:2]
-        tiles = [SharedOp.create((PRODUCT_DEPTH * self.stride,), _element(v)) for v in operands]
+        kinds = [w.results[0].type if w else _element(v) for v, w in zip(operands, self.widened, strict=True)]
+        tiles = [SharedOp.create((PRODUCT_DEPTH * self.stride,), kind) for kind in kinds]
         self.y, self.x = LocalIdOp.create(1), LocalIdOp.create(2)
         self.number = added(scaled(self.y, PRODUCT_SIDE), self.x)
         elements.place(product.batch, GlobalIdOp.create(0))
@@ -63,6 +68,9 @@ class FmaProduct:
             inner, outer = arith.RemUIOp(cell, fast).result, arith.DivUIOp(cell, fast).result
             term, line = (inner, outer) if by_terms else (outer, inner)
             value = self.elements.factor(n, added(origin, line), added(begin, term), *whole)
+            widening = self.widened[n]
+            if widening is not None:  # once here, not at each of the multiply-adds that read it
+                value = clone(widening, lambda _, value=value: value).results[0]
             memref.StoreOp(value, tile, [added(scaled(term, self.stride), line)])
 
     def _multiply(self, tiles: list[ir.Value], held: list[ir.Value]) -> list[ir.Value]:
@@ -94,8 +102,12 @@ class FmaProduct:
     def _body(self, left: ir.Value, right: ir.Value, held: ir.Value) -> ir.Value:
         block, outside = body(self.product.space.op), self.elements.points.outside
         known = dict(zip(block.arguments, (left, right, held), strict=True))
+        for widening, value in zip(self.widened, (left, right), strict=True):
+            known |= {} if widening is None else {widening.results[0]: value}
         *ops, end = [o.operation for o in block.operations]
         for op in ops:
+            if any(result in known for result in op.results):
+                continue  # done where the factor was fetched
             copy = clone(op, lambda v: known.get(v, outside.get(v, v)))
             known.update(zip(op.results, copy.results, strict=True))
         return known[end.operands[0]]
@@ -109,6 +121,12 @@ class FmaProduct:
                 with ir.InsertionPoint(branch.then_block):
                     self.elements.finish(row, column, sums[r * self.each + c])
                     scf.YieldOp([])
+
+
+def _widening(factor: ir.Value) -> ir.Operation | None:
+    """The one op that reads a factor, where it makes a wider number of it."""
+    users = [use.owner.operation for use in factor.uses]
+    return users[0] if len(users) == 1 and users[0].name in _WIDENING else None
 
 
 def _element(value: ir.Value) -> ir.Type:

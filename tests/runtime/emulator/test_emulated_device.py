@@ -166,6 +166,28 @@ def test_a_line_of_a_function_that_is_called(device):
 
 
 @over_devices
+@pytest.mark.parametrize("group", [(32, 32), (2, 300), (1024,)])
+def test_the_largest_groups(group, device, rng):
+    """Each with a barrier, several groups one after the other; what a process keeps beside them is not touched."""
+
+    @pk.kernel
+    def turned(y, x):
+        k = pk.subgroup_index() * pk.subgroup_size() + pk.lane_index()
+        held = pk.shared(1024, pk.f32)
+        at = pk.index()
+        held[k] = x[at]
+        pk.barrier()
+        y[at] = held[k]
+
+    shape = tuple(3 * n for n in group)
+    x = rng.random(shape, dtype=np.float32)
+    for _ in range(5):
+        dx, dy = on_device(device, x, np.zeros_like(x))
+        turned(dy, dx, ndrange=shape, workgroup=group)
+        np.testing.assert_array_equal(dy.numpy(), x)
+
+
+@over_devices
 def test_there_is_an_end_to_its_memory(device):
     with pytest.raises(OutOfMemory):
         pk.zeros(registry.info(device).memory_bytes // 4 + 1, np.float32, device=device)
@@ -186,3 +208,49 @@ def test_streams_events_and_pinned_memory(device, rng):
     pinned = pk.pinned(10, np.float32, device=device)
     pinned[:] = 3
     assert pk.array(pinned, device=device).numpy().sum() == 30
+
+
+@over_devices
+def test_a_graph_of_launches_in_two_streams(device, rng):
+    x = rng.random(500, dtype=np.float32)
+    at = np.arange(500, dtype=np.int32)[::-1].copy()
+    first, second = pk.Stream(device), pk.Stream(device)
+    dx, middle, y, places = on_device(device, x, np.zeros_like(x), np.zeros_like(x), at)
+    gather(y, dx, places, ndrange=500).wait()
+    with pk.graph() as captured:
+        done = gather(middle, dx, places, ndrange=500, stream=first)
+        second.wait(done)
+        gather(y, middle, places, ndrange=500, stream=second)
+    for _ in range(2):
+        pk.copyto(dx, x)
+        captured.replay().wait()
+        np.testing.assert_array_equal(y.numpy(), x)
+        x = rng.random(500, dtype=np.float32)
+
+
+@over_devices
+def test_what_the_device_refuses_is_an_error_and_it_goes_on(device, rng):
+    x = rng.random(100, dtype=np.float32)
+    dx, y, at = on_device(device, x, np.zeros_like(x), np.arange(100, dtype=np.int32))
+    with pytest.raises(KernelError, match="a group of 4096 work-items"):
+        gather(y, dx, at, ndrange=100, workgroup=4096)
+
+    @pk.kernel
+    def held(y):
+        cells = pk.shared(None, pk.f32)
+        cells[pk.local_index()] = 1
+        y[pk.index()] = cells[pk.local_index()]
+
+    with pytest.raises(KernelError, match="shared"):
+        held(y, ndrange=100, workgroup=100, shared_bytes=1 << 20)
+    gather(y, dx, at, ndrange=100)
+    np.testing.assert_array_equal(y.numpy(), x)
+
+
+@over_devices
+def test_other_libraries_are_told_that_they_cannot_see_its_memory(device, rng):
+    (x,) = on_device(device, rng.random(10, dtype=np.float32))
+    with pytest.raises(BufferError, match=f"no devices of {device.partition(':')[0]}:emulated"):
+        np.from_dlpack(x)
+    copied = np.from_dlpack(pk.asarray(x.numpy()))
+    np.testing.assert_array_equal(copied, x.numpy())

@@ -237,7 +237,8 @@ def test_waits_of_compiled_kernels_are_needed(name, chip):
     module = parsed(CASES[name].compile(f"rocdl:{chip}+assembly+lines").artifact.binary.decode())
     (kernel,) = module.kernels.values()
     check_waits(kernel, module.chip)
-    waits = [at for at, one in enumerate(kernel.instructions) if waits_of(one)]
+    of_registers = [one.name != "s_wait_storecnt" and bool(waits_of(one)) for one in kernel.instructions]
+    waits = [at for at, is_one in enumerate(of_registers) if is_one]
     assert waits
     assert sum(is_needed(kernel, at, module.chip) for at in waits) > 0.9 * len(waits)
 

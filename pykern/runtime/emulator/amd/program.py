@@ -38,6 +38,8 @@ _USER_REGISTERS = (
     ("dispatch_id", 2), ("flat_scratch_init", 2), ("private_segment_size", 1),
 )  # fmt: skip
 """What scalar registers a kernel begins with, in this order, if it asks for it; and how many each takes."""
+_COUNT = 8
+"""Bytes of a number that the scheduler keeps of each wave."""
 _GIVEN = ("private_segment_buffer", "kernarg_segment_ptr", "flat_scratch_init", "private_segment_size")
 """Those that are given here."""
 
@@ -171,10 +173,10 @@ class WaveProgram:
             "frames": room(self.code.wave_bytes * waves, 64),
             "frame_bytes": self.code.wave_bytes,
             "kinds": room(len(self.text.module.instructions) + 2),
-            "places": room(WORD * waves),
-            "barrier_numbers": room(WORD * waves),
-            "barrier_counts": room(WORD * waves),
-            "arrived": room(WORD),
+            "places": room(_COUNT * waves),
+            "barrier_numbers": room(_COUNT * waves),
+            "barrier_counts": room(_COUNT * waves),
+            "arrived": room(_COUNT),
             "barriers": 1,
             "fences": room(WORD * threads),
         }
