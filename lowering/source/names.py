@@ -96,3 +96,7 @@ class Names:
             name = f"{base}_{number}"
         self._taken.add(name)
         return name
+
+    def release(self, name: str) -> None:
+        """Let a name be given again: what had it is seen no more."""
+        self._taken.discard(name)

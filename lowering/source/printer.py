@@ -20,9 +20,9 @@ from pykern.lowering.source.expressions import COMPARISON, SUM, Expression, nega
 from pykern.lowering.source.language import Memory
 from pykern.lowering.source.msl_fragments import Moved
 from pykern.lowering.source.scalars import Scalars
-from pykern.lowering.source.values import Line, Values
+from pykern.lowering.source.values import Line, Values, memories_written
 from pykern.passes.analysis.integer_ranges import width
-from pykern.passes.kernels import BUFFERS, MEMORY_OPERAND, body, identity, named, terminator
+from pykern.passes.kernels import BUFFERS, MEMORY_OPERAND, body, identity, is_constant, named, terminator
 
 INDENT = "    "
 _PURE = ("arith.", "math.", "gpu.thread_id", "gpu.block_id")
@@ -265,11 +265,15 @@ class Printer(Values):
         self._statement(self.language.loop(self._type(block.arguments[0]), counter, *bounds), op)
         self._nested(block, names)
         self._put("}", ())
+        self.names.release(counter)  # it is seen in the loop alone
 
     def _items_name(self, op: ir.Operation) -> str | None:
         """The name of a loop over work-items: these stand where the kernel does."""
         if not self.items or op.location != self.kernel.location:
             return None
+        if kern.DIMENSION in op.attributes:
+            name = self.items[ir.IntegerAttr(op.attributes[kern.DIMENSION]).value]
+            return name if is_constant(op.operands[2]) == 1 else f"{name}_from"
         return self.items[min(self._depth, len(self.items)) - 1]
 
     def _above(self, text: str) -> None:
@@ -489,11 +493,3 @@ _STATEMENTS = {
     "scf.yield": Printer._nothing,
     "func.return": Printer._nothing,
 }
-
-
-def memories_written(kernel: ir.Operation) -> tuple[set[ir.Value], set[ir.Value]]:
-    """The memory that a kernel writes, and of it what it changes atomically."""
-    atomic = {
-        op.operands[MEMORY_OPERAND[op.name]] for op in named(kernel, "kern.atomic_rmw", "kern.atomic_cas")
-    }
-    return atomic | {op.operands[1] for op in named(kernel, "memref.store")}, atomic
