@@ -98,7 +98,11 @@ class Printer(Values):
         reads = place.expression.reads if place else self._written[op.operands[1]].reads
         cell, memory = self._cell(op)
         changes = memory is None or memory.written
-        self._bind(op, Expression(self.language.load(cell, memory), reads=reads, memory=changes))
+        value = Expression(self.language.load(cell, memory), reads=reads, memory=changes)
+        if memory is not None and memory.unsigned:
+            bare = replace(value, text=cell)
+            value = replace(value, other_sign=(bare, self.language.unsigned(memory.element)))
+        self._bind(op, value)
 
     def _store(self, op: ir.Operation) -> None:
         value = self._as(op.operands[0], op.operands[0].type).text

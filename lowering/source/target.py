@@ -99,7 +99,7 @@ def type_unused(flat: Flat, source: KernelSource, language: Language) -> None:
 
 def unsigned_arrays(source: KernelSource, language: Language) -> frozenset[str]:
     """Arrays that callers have as arrays of unsigned integers, where the language says so."""
-    if not isinstance(language, C | Cuda | OpenClC):
+    if not isinstance(language, C | Cuda | Metal | OpenClC):
         return frozenset()
     leaves = named_leaves(source)
     return frozenset(name for name, s in leaves if isinstance(s, ArraySpec) and s.dtype.startswith("u"))
