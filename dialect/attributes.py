@@ -111,6 +111,8 @@ ITEMS = _declared("items", mark, LOOP,
     "This is the innermost loop over the work-items of a kernel without workgroups.")
 GROUP_ITEMS = _declared("group_items", mark, LOOP,
     "This is the innermost loop over the work-items of a group, up to a barrier.")
+DIMENSION = _declared("dimension", integer(0, MAX_DIMENSIONS - 1), LOOP,
+    "The dimension of the index space over whose blocks, or over a block of which, this loop runs.")
 RAISED = _declared("raised", mark, FUNCTION, "The function is a kernel that was raised to linalg on tensors.")
 
 # Array programs.

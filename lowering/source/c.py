@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from mlir import ir
 
 from pykern.data.locations import SourceSpan
+from pykern.lowering.source.c_functions import SYMBOLS, function_text, is_written, symbol_of
 from pykern.lowering.source.expressions import PRODUCT, Expression, binary, call
 from pykern.lowering.source.language import CALLED, FUNCTIONS, Head, Language, Memory, Word, parameter_lines
 from pykern.passes.analysis.integer_ranges import width
@@ -36,6 +37,11 @@ _HEADERS = {
     "string.h": frozenset(("memcpy", "memmove")),
 }
 """Headers, and names for which they are included."""
+_FOR_VECTORS = (
+    "#if defined(__GNUC__) && !defined(__clang__)",
+    '#pragma GCC optimize("no-trapping-math") // loops with conditions become vectors',
+    "#endif",
+)
 _SIMPLE = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
 _FETCHED = ("add", "sub", "and", "or", "xor")
 _ROUNDING = {"absf": "fabs", "roundeven": "rint"}
@@ -78,7 +84,7 @@ class C(Language):
 
     name: str = "C"
     types: dict[str, str] = field(default_factory=lambda: dict(_TYPES))
-    reserved: frozenset[str] = frozenset(_RESERVED.split())
+    reserved: frozenset[str] = frozenset(_RESERVED.split()) | SYMBOLS
     parallel: str = "#pragma omp parallel for schedule(static)"
 
     def unsigned(self, kind: ir.Type) -> str:
@@ -112,6 +118,11 @@ class C(Language):
         plain = _ROUNDING.get(name) or FUNCTIONS.get(name, name)
         if name == "absi":
             return call("llabs" if width(kind) == 64 else "abs", *operands)
+        if is_written(name, kind):
+            symbol = symbol_of(name, str(kind))
+            if symbol not in self.helpers:
+                self.helpers[symbol] = function_text(symbol, name, kind, plain + ending, self)
+            return call(symbol, *operands)
         return call(plain + ending, *operands)
 
     def private(self, name: str, kind: str, count: int) -> str:
@@ -172,7 +183,8 @@ class C(Language):
             for header, names in _HEADERS.items()
             if used & names or header == "stdint.h"
         ]
-        return [*head, "", "#pragma STDC FP_CONTRACT OFF", "", *self.helper_lines()]
+        vectors = _FOR_VECTORS if used & SYMBOLS or " ? " in text else ()
+        return [*head, "", "#pragma STDC FP_CONTRACT OFF", *vectors, "", *self.helper_lines()]
 
     def _parameter(self, told: Memory | Word) -> str:
         if isinstance(told, Word):

@@ -15,7 +15,7 @@ from pykern.dialect import attributes as kern
 from pykern.lowering.source.expressions import COMPARISON, Expression, negated
 from pykern.lowering.source.scalars import Scalars
 from pykern.lowering.source.values import Line, Values
-from pykern.passes.kernels import identity, terminator
+from pykern.passes.kernels import identity, is_constant, terminator
 
 
 @dataclass
@@ -85,11 +85,15 @@ class ControlFlow(Values):
         self._statement(self.language.loop(self._type(block.arguments[0]), counter, *bounds), op)
         self._nested(block, names)
         self._put("}", ())
+        self.names.release(counter)  # it is seen in the loop alone
 
     def _items_name(self, op: ir.Operation) -> str | None:
         """The name of a loop over work-items: these stand where the kernel does."""
         if not self.items or op.location != self.kernel.location:
             return None
+        if kern.DIMENSION in op.attributes:
+            name = self.items[ir.IntegerAttr(op.attributes[kern.DIMENSION]).value]
+            return name if is_constant(op.operands[2]) == 1 else f"{name}_from"
         return self.items[min(self._depth, len(self.items)) - 1]
 
     def _above(self, text: str) -> None:

@@ -91,7 +91,7 @@ class Metal(Language):
         return (
             f"atomic_load_explicit(&{cell}, memory_order_relaxed)"
             if memory is not None and memory.atomic
-            else cell
+            else super().load(cell, memory)
         )
 
     def store(self, cell: str, value: str, memory: Memory | None) -> str:
@@ -150,5 +150,5 @@ class Metal(Language):
         return ["#include <metal_stdlib>", "using namespace metal;", "", *self.helper_lines()]
 
     def _pointer(self, memory: Memory) -> str:
-        kind = ("atomic_" if memory.atomic else "") + self.type(memory.element)
+        kind = f"atomic_{self.type(memory.element)}" if memory.atomic else self.element(memory)
         return f"device {'' if memory.written else 'const '}{kind} *{memory.name}"

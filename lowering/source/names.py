@@ -20,12 +20,13 @@ _Place = tuple[str, int, int, int]
 
 
 class UserNames:
-    """What the user called the value of an expression, by the place of the expression."""
+    """What the user called the value of an expression, by the place of the expression. Without a function nothing has
+    a name."""
 
-    def __init__(self, function: FunctionSource) -> None:
+    def __init__(self, function: FunctionSource | None = None) -> None:
         self._names: dict[_Place, list[str]] = {}
         self._loops: dict[_Place, str] = {}
-        for each in reached(function):
+        for each in () if function is None else reached(function):
             if each.text:
                 self._read(each)
 
@@ -95,3 +96,7 @@ class Names:
             name = f"{base}_{number}"
         self._taken.add(name)
         return name
+
+    def release(self, name: str) -> None:
+        """Let a name be given again: what had it is seen no more."""
+        self._taken.discard(name)

@@ -7,6 +7,7 @@ from pykern.lowering.gpu.pipeline import CLEAN, work_item_pipeline
 from pykern.lowering.gpu.subgroups import LowerSubgroups
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.llvm.tapes import LowerTapes
+from pykern.lowering.source.interleave_items import InterleaveItems
 from pykern.lowering.source.language import Language
 from pykern.lowering.source.narrow_words import NarrowWords
 from pykern.lowering.source.options import SourceOptions
@@ -103,6 +104,8 @@ def c_pipeline() -> Pipeline:
             (
                 Upstream("expand-strided-metadata,lower-affine"),
                 TypeWords(wide=True),
+                CLEAN,
+                InterleaveItems(),  # when nothing is left that is the same for all of them
                 CLEAN,
             )
         )

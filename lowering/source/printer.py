@@ -8,7 +8,7 @@ it is used; others, and those that the user named, get a name. Read next: `contr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
@@ -19,6 +19,7 @@ from pykern.lowering.source.control_flow import ControlFlow
 from pykern.lowering.source.expressions import SUM, Expression
 from pykern.lowering.source.language import Memory
 from pykern.lowering.source.msl_fragments import Moved
+from pykern.lowering.source.values import memories_written
 from pykern.passes.analysis.integer_ranges import width
 from pykern.passes.kernels import BUFFERS, MEMORY_OPERAND, body, named
 
@@ -83,7 +84,11 @@ class Printer(ControlFlow):
         reads = place.expression.reads if place else self._written[op.operands[1]].reads
         cell, memory = self._cell(op)
         changes = memory is None or memory.written
-        self._bind(op, Expression(self.language.load(cell, memory), reads=reads, memory=changes))
+        value = Expression(self.language.load(cell, memory), reads=reads, memory=changes)
+        if memory is not None and memory.unsigned:
+            bare = replace(value, text=cell)
+            value = replace(value, other_sign=(bare, self.language.unsigned(memory.element)))
+        self._bind(op, value)
 
     def _store(self, op: ir.Operation) -> None:
         value = self._as(op.operands[0], op.operands[0].type).text
@@ -226,11 +231,3 @@ _STATEMENTS = {
     "scf.yield": Printer._nothing,
     "func.return": Printer._nothing,
 }
-
-
-def memories_written(kernel: ir.Operation) -> tuple[set[ir.Value], set[ir.Value]]:
-    """The memory that a kernel writes, and of it what it changes atomically."""
-    atomic = {
-        op.operands[MEMORY_OPERAND[op.name]] for op in named(kernel, "kern.atomic_rmw", "kern.atomic_cas")
-    }
-    return atomic | {op.operands[1] for op in named(kernel, "memref.store")}, atomic

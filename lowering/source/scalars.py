@@ -54,6 +54,7 @@ _EXTREMES = {"minsi": "<", "maxsi": ">", "minui": "<", "maxui": ">"}
 _SHIFTS_BY = (*_SHIFTS, "shrsi")
 _CASTS = ("index_cast", "index_castui", "extsi", "extui", "trunci", "uitofp", "sitofp", "bitcast")
 """Ops that read the type that an operand has in the text."""
+_WITHOUT_SIGN = ("arith.divui", "arith.remui", "arith.shrui")
 _UNFITTED = (*_BITS, *_EXTREMES, "shrsi", "select", "fptosi")
 """Ops whose expressions have the type of their operands, whatever the result is kept in."""
 
@@ -85,7 +86,7 @@ class Scalars:
             axis = "xyz".index(str(op.attributes["dimension"])[-2])
             place = self.language.place(name.removesuffix("_id"), axis)
             return self.language.place_as(self.kind_of(op.results[0]), place)
-        if self.pairs is not None and self.pairs.concern(op):
+        if self.pairs is not None and (self.pairs.concern(op) or self._wants_all_bits(op)):
             return self.pairs.expression(op, operands)
         if dialect == "math":
             operands = [self._whole(value, each) for value, each in zip(op.operands, operands, strict=True)]
@@ -118,6 +119,7 @@ class Scalars:
             wide[1] = False  # languages take any number of bits to shift by
         wanted = [kind for kind, is_one in zip(kinds, wide, strict=True) if is_one]
         wanted += [self.kind_of(result) for result in op.results if is_wide(result.type)]
+        wanted += [ir.IntegerType.get_signless(64)] * self._wants_all_bits(op)
         if not wanted or max(map(width, wanted)) < 64:
             return x
         whole = max(wanted, key=width)
@@ -198,7 +200,9 @@ class Scalars:
         name, kind = op.name.partition(".")[2], self.kind_of(op.results[0])
         operator, level = _UNSIGNED[name]
         unsigned = self._widest(op)
-        if name == "shrui":
+        if self._wants_all_bits(op):
+            unsigned = ir.IntegerType.get_signless(64)
+        elif name == "shrui":
             x = [x[0], self._amount(op, x[1])]
         if name != "shli" and all(map(self.natural, op.operands)):  # there is no sign to lose
             right = self.language.shift(x[1]) if name in _SHIFTS else x[1]
@@ -213,6 +217,14 @@ class Scalars:
             left = prefix(f"({self.language.unsigned(unsigned)})", x[0])  # what is shifted decides the width
         other = self.language.unsigned_shift if name in _SHIFTS else self.language.to_unsigned
         return self.language.signed(kind, binary(left, operator, other(unsigned, x[1]), level))
+
+    def _wants_all_bits(self, op: ir.Operation) -> bool:
+        """Whether 32 bits that hold a number below 0 are too few: without its sign it is one of 64 bits."""
+        return (
+            op.name in _WITHOUT_SIGN
+            and is_wide(op.results[0].type)
+            and not all(map(self.natural, op.operands))
+        )
 
     def _widest(self, op: ir.Operation) -> ir.Type:
         """The widest type of what an op takes and gives."""

@@ -25,6 +25,7 @@ from pykern.lowering.source.argument_names import argument_names, known_values, 
 from pykern.lowering.source.c import C
 from pykern.lowering.source.comments import commented
 from pykern.lowering.source.cuda import Cuda, Hip
+from pykern.lowering.source.interleave_items import InterleaveItems
 from pykern.lowering.source.language import CALLED, Head, Language, Memory, Word
 from pykern.lowering.source.msl import Metal
 from pykern.lowering.source.names import Names, UserNames
@@ -34,7 +35,8 @@ from pykern.lowering.source.native_wgsl import NativeWgsl
 from pykern.lowering.source.opencl_c import OpenClC
 from pykern.lowering.source.options import SourceOptions, options_of
 from pykern.lowering.source.pipeline import c_pipeline, source_memory, source_work_items
-from pykern.lowering.source.printer import INDENT, Printer, memories_written
+from pykern.lowering.source.printer import INDENT, Printer
+from pykern.lowering.source.values import memories_written
 from pykern.lowering.source.wgsl import Wgsl
 from pykern.lowering.source.whole_launch import WholeLaunch
 from pykern.lowering.source.words import TypeWords
@@ -44,7 +46,7 @@ from pykern.passes.kernels import body, named, update_type
 from pykern.passes.registry import register
 from pykern.types import BY_NAME
 
-register(NarrowWords, TypeWords, WholeLaunch)
+register(InterleaveItems, NarrowWords, TypeWords, WholeLaunch)
 
 IDS = ("kern.global_id", "kern.local_id", "kern.group_id")
 LANGUAGES: dict[str, Callable[[SourceOptions], Language]] = {
@@ -97,7 +99,7 @@ def type_unused(flat: Flat, source: KernelSource, language: Language) -> None:
 
 def unsigned_arrays(source: KernelSource, language: Language) -> frozenset[str]:
     """Arrays that callers have as arrays of unsigned integers, where the language says so."""
-    if not isinstance(language, C | Cuda | OpenClC):
+    if not isinstance(language, C | Cuda | Metal | OpenClC):
         return frozenset()
     leaves = named_leaves(source)
     return frozenset(name for name, s in leaves if isinstance(s, ArraySpec) and s.dtype.startswith("u"))

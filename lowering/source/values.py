@@ -19,7 +19,7 @@ from pykern.lowering.source.scalars import is_wide
 from pykern.passes.analysis.cost_model.code_size import NAMED_TEXT
 from pykern.passes.analysis.integer_ranges import I32, Ranges, signed, width
 from pykern.passes.ir.values import is_argument
-from pykern.passes.kernels import MEMORY_OPERAND, body, terminator
+from pykern.passes.kernels import MEMORY_OPERAND, body, named, terminator
 
 _BRANCHES = ("scf.if",)
 _MOVES = ("arith.addi", "arith.muli", "arith.subi", "arith.index_cast")
@@ -208,3 +208,11 @@ def _is_name(expression: Expression) -> bool:
 
 def _number_of(op: ir.Operation, value: ir.Value) -> int:
     return next(number for number, result in enumerate(op.results) if result == value)
+
+
+def memories_written(kernel: ir.Operation) -> tuple[set[ir.Value], set[ir.Value]]:
+    """The memory that a kernel writes, and of it what it changes atomically."""
+    atomic = {
+        op.operands[MEMORY_OPERAND[op.name]] for op in named(kernel, "kern.atomic_rmw", "kern.atomic_cas")
+    }
+    return atomic | {op.operands[1] for op in named(kernel, "memref.store")}, atomic

@@ -18,7 +18,7 @@ from pykern.data.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, Struct
 from pykern.data.synthetic_frame import at_users_line
 from pykern.errors import KernelTypeError
 from pykern.launching.arguments import fields_of, is_array, pass_value, struct_name
-from pykern.types import ArrayAnnotation, DType, IntentAnnotation
+from pykern.types import ArrayAnnotation, DType, IntentAnnotation, named_type
 
 LONGEST = 2**63 - 1
 """Elements of a dimension: an index counts them."""
@@ -37,12 +37,13 @@ class Spec:
 
 
 @at_users_line
-def spec(shape: int | str | tuple[int | str | None, ...] | None, dtype: DType, layout: str = "C") -> Spec:
-    """Describe an array argument for `Kernel.lower`: ``pk.spec((n, m), pk.f32)``.
+def spec(shape: int | str | tuple[int | str | None, ...] | None, dtype: Any, layout: str = "C") -> Spec:
+    """Describe an array argument for `Kernel.lower`: ``pk.spec((n, m), pk.f32)``, or with a dtype of NumPy.
 
     `layout` is ``"C"`` or ``"strided"``. Lengths given as integers are facts the compiler may use.
     """
-    if not isinstance(dtype, DType):
+    named = named_type(dtype)
+    if named is None:
         raise KernelTypeError(f"pk.spec takes a dtype such as pk.f32, not {dtype!r}")
     if layout not in ("C", "strided"):
         raise KernelTypeError(f"a layout is 'C' or 'strided', not {layout!r}")
@@ -56,7 +57,7 @@ def spec(shape: int | str | tuple[int | str | None, ...] | None, dtype: DType, l
             )
         if not 0 <= operator.index(length) <= LONGEST:
             raise KernelTypeError(f"a length is an integer in 0..{LONGEST}, not {length!r}")
-    return Spec(lengths, dtype, layout)
+    return Spec(lengths, named, layout)
 
 
 def parameter(name: str, value: Any, annotation: Any) -> Parameter:

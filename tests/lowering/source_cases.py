@@ -317,6 +317,29 @@ def angles(g):
 
 
 @pk.kernel
+def without_sign(out, x, seed: pk.i32):
+    i = pk.index()
+    value = pk.u64(x[i])
+    out[i, 0] = pk.i32(value >> 32 & 0xFFFF)
+    out[i, 1] = pk.i32(value % 7)
+    out[i, 2] = pk.i32(value >> 40)
+    out[i, 3] = pk.i32(value // 1099511627776)
+    out[i, 4] = pk.i32(min(value, pk.u64(77)))
+    out[i, 5] = pk.i32(value > 5)
+    out[i, 6] = pk.i32(pk.u64(pk.i64(seed) + x[i] // 2) % 11)
+
+
+def without_sign_by_numpy(out, x, seed):
+    value = x.astype(np.int64).astype(np.uint64)
+    last = (seed + (x.astype(np.int64) // 2)).astype(np.uint64) % np.uint64(11)
+    columns = [
+        value >> np.uint64(32) & np.uint64(0xFFFF), value % np.uint64(7), value >> np.uint64(40),
+        value // np.uint64(1 << 40), np.minimum(value, np.uint64(77)), value > np.uint64(5), last,
+    ]  # fmt: skip
+    return np.stack([column.astype(np.int32) for column in columns], axis=1)
+
+
+@pk.kernel
 def bytes_added(bins, x):
     i = pk.index()
     pk.atomic_add(bins, pk.i32(x[i]) & 7, x[i])
@@ -368,6 +391,16 @@ def moved_bits_by_numpy(out, n):
 
 
 CASES = {
+    "numbers below 0 without a sign": SourceCase(
+        without_sign,
+        lambda g: (
+            np.zeros((40, 7), np.int32),
+            np.concatenate([integers(g, 33), [-5, 3, 0, -1, 1, -(1 << 31), (1 << 31) - 1]]).astype(np.int32),
+            -5,
+        ),
+        (40,),
+        without_sign_by_numpy,
+    ),
     "stencil": SourceCase(
         diffused, lambda g: (floats(g, 37, 50), floats(g, 37, 50), 0.1), (37, 50), diffused_by_numpy
     ),

@@ -55,3 +55,10 @@ PACKED_LINES = 8
 """Lines of a factor that are read side by side while it is packed."""
 ATTENTION_TILE_QUERIES = 6
 """Queries of a register tile of attention: 12 registers of AVX2 hold sums of vectors of 64 bytes, 3 operands."""
+BLOCK_COLUMNS = (32, 64, 48, 16)
+"""Work-items next to each other whose sums run side by side in printed C, the best first: compilers keep so many in
+registers, and no fewer: where all fit into one vector, they take elements of several vectors apart."""
+BLOCK_ROWS = (8, 4)
+"""Rows of such blocks, where rows read the same."""
+WAITING_COLUMNS = (64, 32, 48, 16)
+"""Work-items next to each other in printed C that go round until the last one ends."""

@@ -6,7 +6,6 @@ off the low bits of a float. Polynomials: `minimax` fits "exp" and "exp2".
 
 from __future__ import annotations
 
-from pykern.passes.arithmetic.vector_math.double_word import exact_fma
 from pykern.passes.arithmetic.vector_math.emit import Real, Whole, fma, polynomial, select
 from pykern.passes.arithmetic.vector_math.formats import F32, F64, Format
 
@@ -112,7 +111,10 @@ def nearest_integer(x: Real, factor: float, offset: int) -> tuple[Real, Whole]:
 def reduce_by_ln2(x: Real, offset: int) -> tuple[Real, Whole]:
     """r of ``x = n ln 2 + r``, and ``n + offset`` in the low bits of an integer."""
     n, exponent = nearest_integer(x, LOG2_E, offset)
-    return fma(n, -LN2_LOW[x.format], exact_fma(n, -LN2_HIGH[x.format], x)), exponent
+    factor = -LN2_HIGH[x.format]
+    # the product is exact; compilers of machines that may round twice regroup one fma of another
+    high = fma(n, factor, x) if x.scope.fused else x + n * factor
+    return fma(n, -LN2_LOW[x.format], high), exponent
 
 
 def power_of_two(exponent: Whole, format: Format) -> Real:

@@ -1,0 +1,163 @@
+"""Work-items whose loops run side by side: a sum that each of them carries becomes an array of sums.
+
+Comes in: a kernel as loops over work-items, each of which has a loop of its own. Goes out: loops over blocks of
+work-items, in which every iteration of that loop is done by all work-items of a block, so that compilers make vectors
+of them and keep the sums in registers. Read next: `item_blocks`, which writes the loops.
+
+Why: compilers make vectors of innermost loops. Those of a work-item go down the columns of an array, end differently
+for each work-item, or must add in their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.dialect import attributes as kern
+from pykern.lowering.source.item_blocks import Items, emit_blocks
+from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.registers import BLOCK_COLUMNS, BLOCK_ROWS, WAITING_COLUMNS
+from pykern.passes.framework import Pass
+from pykern.passes.ir.effects import is_speculatable
+from pykern.passes.ir.values import is_inside, parent_of
+from pykern.passes.kernels import find, is_constant, named
+
+_PURE = ("arith.", "math.")
+_LINEAR = ("arith.addi", "arith.muli", "arith.subi", "arith.index_cast")
+
+
+@dataclass(frozen=True)
+class InterleaveItems(Pass):
+    """Let work-items run the iterations of their loops together.
+
+    In:  kernels of which nothing shares memory, as loops over work-items (`kern.items`) on flat memory. A work-item
+         computes, has one loop of sums (`scf.for`) or one that ends when something holds (`scf.while`), and stores.
+    Out: the same where the loop reads neighbouring elements in neighbouring work-items, or no memory: loops over
+         blocks, and what is left over as it was, where a block does not divide the index space.
+    """
+
+    name: ClassVar[str] = "kern-interleave-items"
+
+    def run(self, module: ir.Module) -> None:
+        for kernel in kernels.kernels(module):
+            if kern.SEQUENTIAL in kernel.attributes:
+                continue
+            for loop in find(kernel, lambda op: kern.ITEMS in op.attributes):
+                items = _items(kernel, loop)
+                if items is not None:
+                    emit_blocks(items)
+
+
+def _items(kernel: ir.Operation, loop: ir.Operation) -> Items | None:
+    """What is to be done with a loop over work-items; None where it stays."""
+    ops = [op.operation for op in loop.regions[0].blocks[0].operations][:-1]
+    inner = [op for op in ops if op.regions]
+    if len(inner) != 1 or is_constant(loop.operands[2]) != 1 or len(loop.results):
+        return None
+    number = ops.index(inner[0])
+    before, behind = ops[:number], ops[number + 1 :]
+    written = {op.operands[1] for op in named(kernel, "memref.store")}
+    if not all(_may_repeat(op, written) for op in before) or not all(_stays(op) for op in behind):
+        return None
+    if inner[0].name == "scf.while":
+        wanted = WAITING_COLUMNS if _only_computes(inner[0]) else ()
+        outer = None
+    else:
+        strides = _strides(inner[0], loop, written)
+        wanted = () if strides is None else BLOCK_COLUMNS
+        outer = _reused(loop, strides or [])
+    columns = _divisor(loop, wanted)
+    if columns == 0:
+        return None
+    rows = 1 if outer is None else _divisor(outer, BLOCK_ROWS)
+    return Items(kernel, loop, inner[0], behind, columns, outer if rows > 1 else None, max(rows, 1))
+
+
+def _may_repeat(op: ir.Operation, written: set[ir.Value]) -> bool:
+    """Whether an op in front of the loop may be done again wherever its result is wanted."""
+    return op.name.startswith(_PURE) or (op.name == "memref.load" and op.operands[0] not in written)
+
+
+def _stays(op: ir.Operation) -> bool:
+    return op.name.startswith(_PURE) or op.name in ("memref.load", "memref.store")
+
+
+def _only_computes(loop: ir.Operation) -> bool:
+    """Whether both parts of a loop only compute: they are done also for work-items that have come to their end."""
+    inside = find(loop, lambda op: op.name not in ("scf.condition", "scf.yield"))
+    return bool(loop.results) and all(is_speculatable(op) or op.name.startswith("math.") for op in inside)
+
+
+def _strides(inner: ir.Operation, loop: ir.Operation, written: set[ir.Value]) -> list[ir.Operation] | None:
+    """The loads of a loop of sums, if it has sums and nothing else, and neighbours read neighbours or the same."""
+    block = inner.regions[0].blocks[0]
+    ops = [op.operation for op in block.operations][:-1]
+    is_plain = all(op.name.startswith(_PURE) or op.name == "memref.load" for op in ops)
+    bounds_are_one = not any(is_inside(bound, loop) for bound in list(inner.operands)[:3])
+    if not is_plain or not bounds_are_one or not len(inner.results):
+        return None
+    loads = [op for op in ops if op.name == "memref.load"]
+    counter = loop.regions[0].blocks[0].arguments[0]
+    if any(op.operands[0] in written or stride(op.operands[1], counter) not in (0, 1) for op in loads):
+        return None
+    return loads
+
+
+def _reused(loop: ir.Operation, loads: list[ir.Operation]) -> ir.Operation | None:
+    """The loop around over another dimension, if neighbours there read the same as well: then a block has rows."""
+    around = parent_of(loop)
+    if around.name != "scf.for" or len(around.results) or is_constant(around.operands[2]) != 1:
+        return None
+    others = [op.operation for op in around.regions[0].blocks[0].operations][:-1]
+    if any(op != loop and not op.name.startswith(_PURE) for op in others):
+        return None
+    if any(is_inside(bound, around) for bound in list(loop.operands)[:3]):
+        return None
+    counter = around.regions[0].blocks[0].arguments[0]
+    return around if any(stride(op.operands[1], counter) == 0 for op in loads) else None
+
+
+def stride(place: ir.Value, counter: ir.Value) -> int | None:
+    """By how much a place moves when the counter does; None where that is no known number."""
+    if place == counter:
+        return 1
+    owner = place.owner
+    if isinstance(owner, ir.Block) or not _reads(place, counter):
+        return 0
+    if owner.name not in _LINEAR:
+        return None
+    sides = [stride(operand, counter) for operand in owner.operands]
+    if None in sides:
+        return None
+    if owner.name == "arith.index_cast":
+        return sides[0]
+    one, other = sides
+    assert one is not None and other is not None
+    if owner.name != "arith.muli":
+        return one + other if owner.name == "arith.addi" else one - other
+    factors = [is_constant(operand) for operand in owner.operands]
+    if one == 0 and other == 0:
+        return 0
+    moving, factor = (one, factors[1]) if other == 0 else (other, factors[0])
+    return moving * factor if factor is not None and 0 in (one, other) else None
+
+
+def _reads(value: ir.Value, counter: ir.Value) -> bool:
+    if value == counter:
+        return True
+    owner = value.owner
+    return not isinstance(owner, ir.Block) and any(_reads(operand, counter) for operand in owner.operands)
+
+
+def _divisor(loop: ir.Operation, wanted: tuple[int, ...]) -> int:
+    """The first size of a block that divides a loop, or where none does the first; 0 where a loop is too short."""
+    first, end = (is_constant(bound) for bound in list(loop.operands)[:2])
+    if not wanted:
+        return 0
+    if first is None or end is None:
+        return wanted[0]
+    count = end - first
+    fitting = [size for size in wanted if count % size == 0]
+    return fitting[0] if fitting else wanted[0] if count >= wanted[0] else 0
