@@ -88,7 +88,9 @@ def test_a_script(tmp_path):
         (LINES["return inner(a)"], "outer"),
         (LINES["return a + None"], "inner"),
     ]
-    assert trace.splitlines()[-2:] == ["    return a + None", "           ~~^~~~~~"] or sys.version_info[:2] == (
+    assert trace.splitlines()[-2:] == ["    return a + None", "           ~~^~~~~~"] or sys.version_info[
+        :2
+    ] == (
         3,
         10,
     )
