@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from forms_branches import BRANCHES
 from forms_channels import CHANNELS
+from forms_common import COMMON
 from forms_grids import GRIDS
 from forms_images import IMAGES
 from forms_lines import LINES
@@ -31,6 +32,7 @@ COMPUTATIONS: tuple[Computation, ...] = (
     *GRIDS,
     *LINES,
     *SMALL,
+    *COMMON,
 )
 QUICK = {"heat", "clamped", "periodic", "row sum", "product", "axpy", "distances"}
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from forms_common import COMMON_REFERENCES
 from forms_grids import GRID_REFERENCES
 from forms_lines import LINE_REFERENCES
 from forms_small import SMALL_REFERENCES
@@ -213,6 +214,7 @@ REFERENCES: dict[str, Reference] = {
     **GRID_REFERENCES,
     **LINE_REFERENCES,
     **SMALL_REFERENCES,
+    **COMMON_REFERENCES,
     "polynomial": lambda o, x, c: np.polyval(c[::-1].astype(np.float64), x),
 }
 """By the names of computations."""

@@ -46,3 +46,36 @@ func.func @apart(%x: tensor<8xf32>) -> tensor<8xf32> attributes {kern.program} {
   } -> tensor<8xf32>
   return %q : tensor<8xf32>
 }
+
+// Columns of one array in strides lie in the same cache lines; those of other rows do not.
+
+// CHECK-LABEL: func.func @strides
+// CHECK: linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<4xi64>, tensor<4xi64>)
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<4xi64>)
+func.func @strides(%x: tensor<8x10xi64>) -> (tensor<4xi64>, tensor<4xi64>, tensor<4xi64>) attributes {kern.program} {
+  %zeros = tensor.empty() : tensor<4xi64>
+  %others = tensor.empty() : tensor<4xi64>
+  %third = tensor.empty() : tensor<4xi64>
+  %even = tensor.extract_slice %x[0, 0] [4, 5] [1, 2] : tensor<8x10xi64> to tensor<4x5xi64>
+  %odd = tensor.extract_slice %x[0, 1] [4, 5] [1, 2] : tensor<8x10xi64> to tensor<4x5xi64>
+  %below = tensor.extract_slice %x[4, 0] [4, 5] [1, 2] : tensor<8x10xi64> to tensor<4x5xi64>
+  %p = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%even : tensor<4x5xi64>) outs(%zeros : tensor<4xi64>) {
+    ^bb0(%a: i64, %o: i64):
+      %s = arith.addi %o, %a : i64
+      linalg.yield %s : i64
+  } -> tensor<4xi64>
+  %q = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%odd : tensor<4x5xi64>) outs(%others : tensor<4xi64>) {
+    ^bb0(%a: i64, %o: i64):
+      %s = arith.addi %o, %a : i64
+      linalg.yield %s : i64
+  } -> tensor<4xi64>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%below : tensor<4x5xi64>) outs(%third : tensor<4xi64>) {
+    ^bb0(%a: i64, %o: i64):
+      %s = arith.addi %o, %a : i64
+      linalg.yield %s : i64
+  } -> tensor<4xi64>
+  return %p, %q, %r : tensor<4xi64>, tensor<4xi64>, tensor<4xi64>
+}

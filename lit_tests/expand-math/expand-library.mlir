@@ -1,4 +1,10 @@
 // RUN: %pykern-opt %s --kern-expand-library | FileCheck %s
+// RUN: %pykern-opt %s --kern-expand-library=functions=hypot | FileCheck %s --check-prefix=SOME
+
+// Only what is named is written out; the others stay calls.
+
+// SOME-NOT: call @hypotf
+// SOME: call @remainder
 
 // Calls of the C library become arithmetic, f32 by way of f64 where squares would leave the range.
 

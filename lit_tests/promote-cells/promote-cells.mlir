@@ -57,7 +57,8 @@ func.func @two_cells(%o: memref<?x2xf32>, %x: memref<?xf32>, %lo: index, %hi: in
   return
 }
 
-// The array is read at a place that may be the cell; iterations that may all leave the cell alone; the loop over work-items.
+// The array is read at a place that may be the cell; iterations that may all leave alone a cell that they read; the loop
+// over work-items.
 
 // CHECK-LABEL: func.func @stay
 // CHECK-NOT: iter_args
@@ -76,10 +77,36 @@ func.func @stay(%o: memref<?xf32>, %q: memref<?xf32>, %x: memref<?xf32>, %lo: in
       %v = memref.load %x[%j] : memref<?xf32>
       %positive = arith.cmpf ogt, %v, %zero : f32
       scf.if %positive {
-        memref.store %v, %q[%i] : memref<?xf32>
+        %w = memref.load %q[%i] : memref<?xf32>
+        %s = arith.addf %v, %w : f32
+        memref.store %s, %q[%i] : memref<?xf32>
       }
     }
     memref.store %zero, %x[%c0] : memref<?xf32>
+  } {kern.items}
+  return
+}
+
+// A cell that nothing reads is carried with whether an iteration stored to it.
+
+// CHECK-LABEL: func.func @last
+// CHECK: %[[LAST:.*]]:2 = scf.for {{.*}} -> (f32, i1)
+// CHECK-NOT: memref.store
+// CHECK: scf.if %[[LAST]]#1
+// CHECK-NEXT: memref.store %[[LAST]]#0, %arg0
+func.func @last(%o: memref<?xf32>, %x: memref<?xf32>, %lo: index, %hi: index, %n: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    scf.for %j = %c0 to %n step %c1 {
+      %v = memref.load %x[%j] : memref<?xf32>
+      %positive = arith.cmpf ogt, %v, %zero : f32
+      scf.if %positive {
+        memref.store %v, %o[%i] : memref<?xf32>
+      }
+    }
   } {kern.items}
   return
 }

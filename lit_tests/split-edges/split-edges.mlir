@@ -166,3 +166,44 @@ func.func @window(%o: memref<?xf32>, %t: memref<?xf32>, %lo: index, %hi: index) 
   } {kern.items}
   return
 }
+
+// -----
+
+// An offset that a table gives is read in front of the loop, where it lies in the table. If it is small, the interior
+// has neither the test nor sums of 32 bits.
+
+// CHECK-LABEL: func.func @offset
+// CHECK: %[[C:.*]] = scf.if %{{.*}} -> (i32) {
+// CHECK-NEXT: memref.load %arg2
+// CHECK: arith.index_cast %[[C]] : i32 to index
+// CHECK: scf.for %{{.*}} = %c0 to %c2
+// CHECK:   scf.for
+// CHECK:     arith.cmpi slt, %{{.*}} : i32
+// CHECK: scf.for %[[J:.*]] =
+// CHECK-NEXT: %[[AT:.*]] = arith.addi %[[J]], %{{.*}} : index
+// CHECK-NEXT: memref.load %arg1[%[[AT]]]
+// CHECK: } {kern.items}
+func.func @offset(%o: memref<?xf32>, %t: memref<?xf32>, %e: memref<?xi32>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %n = memref.dim %t, %c0 : memref<?xf32>
+  %length = arith.index_cast %n : index to i32
+  scf.for %j = %lo to %hi step %c1 {
+    %c = memref.load %e[%c0] : memref<?xi32>
+    %j32 = arith.index_cast %j : index to i32
+    %x = arith.subi %j32, %c : i32
+    %below = arith.cmpi slt, %x, %zero : i32
+    %there = scf.if %below -> (i32) {
+      %y = arith.addi %x, %length : i32
+      scf.yield %y : i32
+    } else {
+      scf.yield %x : i32
+    }
+    %at = arith.index_cast %there : i32 to index
+    %v = memref.load %t[%at] : memref<?xf32>
+    memref.store %v, %o[%j] : memref<?xf32>
+  } {kern.items}
+  return
+}

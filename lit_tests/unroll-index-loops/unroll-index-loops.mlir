@@ -97,3 +97,35 @@ func.func @kept(%o: memref<?xf32>, %x: memref<?xf32>, %n: index, %lo: index, %hi
   } {kern.items}
   return
 }
+
+// -----
+
+// Offsets from a table that are tested: each has edges of its own.
+
+// CHECK-LABEL: func.func @offsets
+// CHECK: scf.for
+// CHECK-NOT: scf.for
+// CHECK: memref.load %arg2[%c0]
+// CHECK: memref.load %arg2[%c1]
+// CHECK: memref.load %arg2[%c2]
+// CHECK: kern.items
+func.func @offsets(%o: memref<?xi64>, %x: memref<?xf32>, %e: memref<?xi64>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0 : i64
+  scf.for %j = %lo to %hi step %c1 {
+    %s = scf.for %q = %c0 to %c3 step %c1 iter_args(%n = %zero) -> (i64) {
+      %d = memref.load %e[%q] : memref<?xi64>
+      %i = arith.index_cast %j : index to i64
+      %at = arith.addi %i, %d : i64
+      %inside = arith.cmpi sge, %at, %zero : i64
+      %one = arith.extui %inside : i1 to i64
+      %m = arith.addi %n, %one : i64
+      scf.yield %m : i64
+    }
+    memref.store %s, %o[%j] : memref<?xi64>
+  } {kern.items}
+  return
+}

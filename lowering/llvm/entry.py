@@ -180,6 +180,8 @@ class Entry(Body):
         data = self.load(PTR, value, DATA)
         self.fill(data)
         lengths = self._lengths(value, spec)
+        if len(self.source.parameters) == 2 and not use.writes:  # both factors of a product
+            self.lengths += lengths
         strides = self._strides(value, spec) if spec.strided else []
         if strides and use.writes:
             check_itself(self, spec, lengths, strides, self.miss)
@@ -335,7 +337,8 @@ class Entry(Body):
 
     def _run(self) -> None:
         if self.product:
-            # each length of a product is that of two of its three arrays, and so stands here twice
+            # each length of a product is that of two of its three arrays, and so stands here twice; if it has two
+            # arrays, one is both factors
             total = Value(F64, repr(FEWEST_PRODUCTS**-2.0))
             for length in self.lengths:
                 total = self.fmul(total, self.cast("sitofp", length, F64))

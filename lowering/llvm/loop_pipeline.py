@@ -100,6 +100,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             Upstream("canonicalize,cse"),
             TightenBounds(),  # guards of all there is become loop bounds: they have no rims
             RebaseLoops(),  # before loops of known length are looked for
+            PromoteCells(),  # before loops are written out for what is tested in them
             UnrollIndexLoops(),  # before edges are looked for in their branches
             UnrollShortRows(),  # before loops over such rows are taken for others
             ItemsFromLoops(),  # when guards are gone; what follows looks at loops over work-items

@@ -8,7 +8,10 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.framework import Pass
+from pykern.passes.ir.apart import are_apart
+from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.ir.memory import Positions, aliases, ancestor_in, is_distinct, root_of, users, writes
+from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import find, identity, named, programs
 
 
@@ -18,7 +21,7 @@ class ForwardCopies(Pass):
 
     In:  programs on memrefs, as bufferization leaves them.
     Out: the same without copies of a buffer onto itself, and without buffers that are filled by one
-         copy and only read.
+         copy and only read. What is written meanwhile may be another part of the source.
     """
 
     name: ClassVar[str] = "kern-forward-copies"
@@ -35,7 +38,7 @@ class ForwardCopies(Pass):
 
 def _forward(function: ir.Operation, alloc: ir.Operation) -> None:
     copy = only_copy_into(alloc)
-    if copy is None or copy.operands[0].type != alloc.result.type:
+    if copy is None or not _fits(copy.operands[0], alloc.result, copy):
         return
     source = copy.operands[0]
     positions = Positions(function)
@@ -52,6 +55,14 @@ def _forward(function: ir.Operation, alloc: ir.Operation) -> None:
     copy.erase()
     alloc.result.replace_all_uses_with(source)
     alloc.erase()
+
+
+def _fits(source: ir.Value, buffer: ir.Value, copy: ir.Operation) -> bool:
+    """Whether whoever reads the buffer may read its source: structured ops take any layout."""
+    if source.type == buffer.type:
+        return True
+    readers = [use.owner.operation for use in buffer.uses if use.owner.operation != copy]
+    return all(reader.name == "linalg.generic" for reader in readers)
 
 
 def _is_carried(buffer: ir.Value) -> bool:
@@ -76,14 +87,27 @@ def only_copy_into(alloc: ir.Operation, until: ir.Operation | None = None) -> ir
 
 def _is_quiet(source: ir.Value, copy: ir.Operation, positions: Positions, last: int) -> bool:
     """Whether nobody writes the source from the copy to the last use of what it was copied to."""
-    root = root_of(source)
+    root = _carried_from(root_of(source))
     if not is_distinct(root):
         return False  # a select, or what a loop carries: several buffers, of which others may be written
     start = positions.first[identity(copy)]
     for op, operand in users(root):
-        if op == copy or not writes(op, operand):
+        if op == copy or not writes(op, operand) or are_apart(op.operands[operand], source):
             continue
         at = ancestor_in(op, copy.block)
+        if at is None and last < len(positions.first):
+            continue  # all of it lies within one iteration of a loop that this op is outside of
         if at is None or (positions.last[identity(at)] > start and positions.first[identity(at)] <= last):
             return False
     return True
+
+
+def _carried_from(value: ir.Value) -> ir.Value:
+    """What a loop carries unchanged is what it begins with."""
+    loop = value.owner.owner.operation if is_argument(value) else None
+    if loop is None or loop.name != "scf.for" or value == loop.opview.induction_variable:
+        return value
+    number = ir.BlockArgument(value).arg_number - 1
+    if terminator_operands(loop.regions[0].blocks[0])[number] != value:
+        return value
+    return _carried_from(root_of(loop.operands[3 + number]))

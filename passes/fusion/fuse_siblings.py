@@ -13,6 +13,7 @@ from pykern.passes.framework import Pass
 from pykern.passes.fusion.legality import may_wait
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import generic, indexing_maps, loop_lengths, reduces, reduction_loops
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import find, programs
 from pykern.passes.remarks import remark
 
@@ -68,15 +69,26 @@ def _inputs(op: ir.Operation) -> list[ir.Value]:
 
 
 def _shared(first: ir.Operation, second: ir.Operation) -> bool:
-    """Whether both read an array along all dimensions, in the same way."""
-    seen = [
-        (v, str(m))
-        for v, m in zip(_inputs(first), indexing_maps(first), strict=False)
-        if len(m.results) == m.n_dims
-    ]
-    return any(
-        (v, str(m)) in seen for v, m in zip(_inputs(second), indexing_maps(second), strict=False) if m.n_dims
-    )
+    """Whether both read an array along all dimensions, in the same way, or slices of it that lie one in the other."""
+    one, other = (
+        [(_whole(v), str(m)) for v, m in zip(_inputs(op), indexing_maps(op), strict=False)
+         if m.n_dims and len(m.results) == m.n_dims]
+        for op in (first, second)
+    )  # fmt: skip
+    return any(a == c and b == d for a, b in one for c, d in other)
+
+
+def _whole(value: ir.Value) -> tuple[ir.Value, str]:
+    """An array, and which cache lines of it are read: of columns of a slice in strides the same as of their
+    neighbours."""
+    slice_ = made_by(value, "tensor.extract_slice")
+    if slice_ is None or len(slice_.operands) > 1:
+        return value, ""
+    *rows, column = ir.DenseI64ArrayAttr(slice_.attributes["static_offsets"])
+    *others, stride = ir.DenseI64ArrayAttr(slice_.attributes["static_strides"])
+    if stride < 2:
+        return value, ""
+    return slice_.operands[0], f"{rows} {column // stride} {others} {stride}"
 
 
 def _reads_once(op: ir.Operation) -> bool:

@@ -14,7 +14,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.passes.ir.effects import is_speculatable
-from pykern.passes.ir.values import defining, is_inside
+from pykern.passes.ir.values import defining, free_values, is_inside
 from pykern.passes.kernels import index_constant, is_constant
 
 LARGEST = 1 << 61
@@ -102,12 +102,22 @@ def hoist(value: ir.Value, loop: ir.Operation) -> bool:
     if not is_inside(value, loop):
         return True
     op = defining(value)
-    if op is None or not is_speculatable(op):
+    if op is None or not (is_speculatable(op) or _only_chooses(op)):
         return False
-    if not all(hoist(operand, loop) for operand in op.operands):
+    if not all(hoist(operand, loop) for operand in free_values(op)):
         return False
     op.move_before(loop)
     return True
+
+
+def _only_chooses(op: ir.Operation) -> bool:
+    """Whether an op is a branch that computes numbers alone."""
+    if op.name != "scf.if":
+        return False
+    inside = [
+        inner.operation for region in op.regions for block in region.blocks for inner in block.operations
+    ]
+    return all(o.name == "scf.yield" or is_speculatable(o) or _only_chooses(o) for o in inside)
 
 
 def materialise(form: Affine) -> ir.Value:

@@ -18,8 +18,9 @@ from pykern.passes.ir.floor_division import floor_divisions
 from pykern.passes.ir.index_arithmetic import Affine, affine_of, hoist
 from pykern.passes.ir.predicates import MIRRORED, predicate_of
 from pykern.passes.ir.values import defining, parent_of
+from pykern.passes.kernel.narrow_sums import sum_of
 from pykern.passes.kernel.spans import Spans, extremes, spans_of
-from pykern.passes.kernels import find, is_constant
+from pykern.passes.kernels import find, is_constant, named, replace
 
 _FIRST_INDEX = {"memref.load": 1, "memref.store": 2, "kern.atomic_rmw": 2}
 _CLAMPS = {"arith.maxsi": "sge", "arith.minsi": "sle"}
@@ -37,6 +38,8 @@ class HalfLine:
     is_short: bool
     """Whether few iterations lie outside, as far as lengths of arrays are those of launches."""
     stride: int = 1
+    small: tuple[ir.Value, ...] = ()
+    """What has to lie within +-`LARGEST_IN_SUM`."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ class Edge:
         for user in [use.owner.operation for use in result.uses if use.operand_number == 0]:
             if user.name == "arith.select":
                 user.results[0].replace_all_uses_with(user.operands[1 if self.outcome else 2])
+            elif user.name == "scf.if" and user.results:
+                _take(user, user.regions[0 if self.outcome else 1].blocks[0])
         with ir.InsertionPoint(self.op), self.op.location:
             known = arith.ConstantOp(result.type, ir.IntegerAttr.get(result.type, int(self.outcome))).result
         result.replace_all_uses_with(known)
@@ -68,6 +73,14 @@ class Edge:
             return outcome
         with ir.InsertionPoint(self.op), self.op.location:
             return arith.SubIOp(outcome, self.less).result
+
+
+def _take(branch: ir.Operation, side: ir.Block) -> None:
+    """Put one side of a branch in its place."""
+    *ops, end = [o.operation for o in side.operations]
+    for op in ops:
+        op.move_before(branch)
+    replace(branch, list(end.operands))
 
 
 def edges_of(loop: ir.Operation, branches_only: bool) -> list[Edge]:
@@ -111,11 +124,10 @@ def _remainders(loop: ir.Operation, spans: Spans) -> Iterator[Edge]:
 
 def _half_line(op: ir.Operation, predicate: str, loop: ir.Operation, spans: Spans) -> HalfLine | None:
     """Where ``operand 0 predicate operand 1`` has one outcome, whatever the variables of loops inside are."""
-    if not isinstance(op.operands[0].type, ir.IndexType):
+    sums = [sum_of(operand, loop, spans) for operand in op.operands]
+    if sums[0] is None or sums[1] is None:
         return None
-    left, right = (affine_of(operand, loop, spans) for operand in op.operands)
-    if left is None or right is None:
-        return None
+    left, right = (found.form for found in sums if found is not None)
     difference = left - right
     if difference.coefficient < 0:
         difference, predicate = difference * -1, MIRRORED[predicate]
@@ -126,17 +138,36 @@ def _half_line(op: ir.Operation, predicate: str, loop: ir.Operation, spans: Span
     if predicate in ("eq", "ne") and (least != most or stride != 1):
         return None  # `j != i`: outside of all `j` lie few iterations, if any
     bound = Affine(0, fixed.terms, fixed.constant) * -1
-    place = _place(bound, loop)
+    side = left if left.coefficient else right
+    offset = _offset(side if side.coefficient > 0 else side * -1)
+    place = _place(bound + offset, loop)
     if place is None:
         return None
     is_lower, is_short = place
     reach = least if is_lower else most
-    bound, is_short = bound - reach, is_short and reach.is_number and stride == 1
+    bound, is_short = bound - reach, is_short and reach.is_number and stride == 1 and not offset.terms
+    small = tuple(value for found in sums if found is not None for value in found.small)
     if predicate in ("eq", "ne"):
-        return HalfLine(bound + _ONE if is_lower else bound, is_lower, predicate == "ne", is_short)
+        bound = bound + _ONE if is_lower else bound
+        return HalfLine(bound, is_lower, predicate == "ne", is_short, small=small)
     if predicate in ("sgt", "sle"):
-        return HalfLine(bound + _ONE, is_lower, (predicate == "sgt") is is_lower, is_short, stride)
-    return HalfLine(bound, is_lower, (predicate == "sge") is is_lower, is_short, stride)
+        return HalfLine(bound + _ONE, is_lower, (predicate == "sgt") is is_lower, is_short, stride, small)
+    return HalfLine(bound, is_lower, (predicate == "sge") is is_lower, is_short, stride, small)
+
+
+def _offset(side: Affine) -> Affine:
+    """What is added to the variable of a loop before it is compared (`j + c < n`) and is a number that was read or
+    given: it is taken to be small, because such an index is one of a neighbour."""
+    return Affine(terms=tuple(term for term in side.terms if abs(term[0]) == 1 and _is_given(term[1])))
+
+
+def _is_given(value: ir.Value) -> bool:
+    op = defining(value)
+    while op is not None and op.name in ("arith.index_cast", "arith.extsi"):
+        value, op = op.operands[0], defining(op.operands[0])
+    if op is None:
+        return value.owner.owner.operation.name == "func.func"
+    return op.name == "memref.load" or bool(named(op, "memref.load"))
 
 
 def _wrapped(

@@ -18,12 +18,9 @@ from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.index_arithmetic import hoist
-from pykern.passes.ir.values import arguments_behind
-from pykern.passes.kernel.tables_read import is_table_read
+from pykern.passes.kernel.tables_read import COMPARED, added_tables
 from pykern.passes.kernels import find
 from pykern.passes.remarks import remark
-
-_REMAINDERS = ("arith.remsi", "arith.cmpi")
 
 
 @dataclass(frozen=True)
@@ -38,14 +35,14 @@ class LoopsAroundItems(Pass):
 
     name: ClassVar[str] = "kern-loops-around-items"
     only_speed: ClassVar[bool] = True
-    looks_for: ClassVar[tuple[str, ...]] = _REMAINDERS
+    looks_for: ClassVar[tuple[str, ...]] = COMPARED
 
     def run(self, module: ir.Module) -> bool:
         changed = False
         for kernel in kernels.kernels(module):
             for items in find(kernel, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes):
                 loop = _only_loop(items)
-                if loop is not None and _has_wrapped(loop, items):
+                if loop is not None and _at_top(loop, added_tables(loop, items)):
                     remark(
                         loop, "the loop is taken around work-items: its offsets are the same for all of them"
                     )
@@ -64,31 +61,8 @@ def _only_loop(items: ir.Operation) -> ir.Operation | None:
     return last if all(hoist(bound, items) for bound in list(last.operands)[:3]) else None
 
 
-def _has_wrapped(loop: ir.Operation, items: ir.Operation) -> bool:
-    """Whether a remainder or a comparison is of a sum of the work-item's index and a number from a table, at a place
-    that does not depend on the work-item."""
-    variable = items.opview.induction_variable
-    tables = [op for op in find(loop, is_table_read) if op.parent is not None and op.parent.operation == loop]
-    numbers = [op.results[0] for op in tables if variable not in arguments_behind(op.results[0])]
-    for op in find(loop, lambda op: op.name in _REMAINDERS):
-        behind = _sum_of(op.operands[0])
-        if variable in behind and any(number in behind for number in numbers):
-            return True
-    return False
-
-
-def _sum_of(value: ir.Value) -> set[ir.Value]:
-    """All values behind one through integer arithmetic, and itself."""
-    seen: set[ir.Value] = set()
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if one not in seen:
-            seen.add(one)
-            op = None if isinstance(one.owner, ir.Block) else one.owner.operation
-            if op is not None and op.name.startswith("arith."):
-                waiting.extend(op.operands)
-    return seen
+def _at_top(loop: ir.Operation, reads: list[ir.Operation]) -> bool:
+    return any(op.parent is not None and op.parent.operation == loop for op in reads)
 
 
 def _interchange(items: ir.Operation, loop: ir.Operation) -> None:

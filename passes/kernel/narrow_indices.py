@@ -19,7 +19,7 @@ from pykern.passes.analysis.carried_ranges import CarriedRanges
 from pykern.passes.analysis.integer_ranges import I32, Interval, Ranges, width
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import erase_dead
-from pykern.passes.ir.values import defining, is_argument, is_inside
+from pykern.passes.ir.values import defining, is_argument, is_inside, made_by
 from pykern.passes.kernel.narrow_versions import branch, is_candidate, limited
 from pykern.passes.kernels import find, is_constant
 from pykern.passes.module_facts import ModuleFacts
@@ -39,9 +39,10 @@ class NarrowIndices(Pass):
     """Compute in 32 bits what becomes a float, where value ranges are proved to fit.
 
     In:  arith on index and i64, with scf loops around it.
-    Out: conversions of 64-bit integers to floats take an i32 where the operand fits, and what leads
-         to it is i32 as far as it fits. With `versions`, loops whose sizes are known at launch only
-         come in two versions. With `everywhere`, compares, addresses and the counters of loops are narrow as well.
+    Out: conversions of 64-bit integers to floats, and comparisons of what conditions have counted, take an i32 where
+         the operand fits, and what leads to it is i32 as far as it fits. With `versions`, loops whose sizes are known
+         at launch only come in two versions. With `everywhere`, compares, addresses and the counters of loops are
+         narrow as well.
     """
 
     name: ClassVar[str] = "kern-narrow-indices"
@@ -50,7 +51,7 @@ class NarrowIndices(Pass):
     everywhere: bool = False  # CPUs address with 64 bits: a narrow address only costs an extension there
 
     def is_idle(self, facts: ModuleFacts) -> bool:
-        return not self.everywhere and not facts.has(_CONVERSIONS)
+        return not self.everywhere and not facts.has(_CONVERSIONS) and not facts.has(("arith.select",))
 
     def run(self, module: ir.Module) -> bool:
         narrowing = Narrowing()
@@ -60,9 +61,10 @@ class NarrowIndices(Pass):
         if self.versions and conversions:
             for loop in find(module.operation, is_candidate):
                 _version(loop, narrowing)
-        if self.everywhere:
-            for op in find(module.operation, lambda op: op.name == "arith.cmpi"):
+        for op in find(module.operation, lambda op: op.name == "arith.cmpi"):
+            if self.everywhere or _is_of_a_choice(op):
                 narrowing.compare(op)
+        if self.everywhere:
             for op in find(module.operation, lambda op: op.name.startswith("arith.")):
                 narrowing.extend(op)
             for op in reversed(find(module.operation, lambda op: op.name in _LOOPS)):
@@ -83,6 +85,11 @@ _CONVERSIONS = ("arith.sitofp", "arith.uitofp")
 
 def _is_conversion(op: ir.Operation) -> bool:
     return op.name in _CONVERSIONS
+
+
+def _is_of_a_choice(compare: ir.Operation) -> bool:
+    """Whether a number is compared that conditions on data have counted: in vectors that takes half the registers."""
+    return any(made_by(value, "arith.select") is not None for value in compare.operands)
 
 
 def _version(loop: ir.Operation, narrowing: Narrowing) -> None:

@@ -17,7 +17,7 @@ from mlir.dialects import arith, memref, scf
 from pykern.dialect import attributes as kern
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import remake
-from pykern.passes.ir.constants import constant
+from pykern.passes.ir.constants import constant, true
 from pykern.passes.ir.loops import When
 from pykern.passes.ir.memory import ancestor_in, has_one_name
 from pykern.passes.ir.values import is_argument, is_inside
@@ -33,13 +33,24 @@ Cell = tuple[ir.Value, ...]
 
 
 @dataclass(frozen=True)
+class Flag:
+    """Stands for whether a cell was stored to."""
+
+    cell: Cell
+
+
+Carried = dict[Cell | Flag, ir.Value]
+
+
+@dataclass(frozen=True)
 class PromoteCells(Pass):
     """Keep in values what loops of work-items read and write again and again.
 
     In:  kernels as loops over work-items, marked `kern.noalias`.
     Out: where all accesses of a loop to an array are of cells that stay the same, each of its indices known to differ
          from the others', and each iteration stores to the cell, or a store in front of the loop did, the loop
-         carries it in the type of the array. Where the loop may not run at all, nothing is read or written.
+         carries it in the type of the array. Where the loop may not run at all, nothing is read or written. A cell
+         that only branches store to, and nothing reads, is carried with whether there was a store.
     """
 
     name: ClassVar[str] = "kern-promote-cells"
@@ -60,16 +71,30 @@ def _promote(loop: ir.Operation) -> bool:
     if not cells:
         return False
     remark(loop, "what the loop adds to a cell of an array is kept in a register until its end")
+    stored = loop.regions[0].blocks[0].operations
+    whole = {_cell(op.operation) for op in stored if op.operation.name == "memref.store"}
     with ir.InsertionPoint(loop), loop.location:
         owned = [_is_stored_before(cell, loop) for cell in cells]
-        runs = None if all(owned) else _runs(loop)
-        starts = [_start(cell, loop, None if own else runs) for cell, own in zip(cells, owned, strict=True)]
-    made = _carry(loop, cells, starts)
-    results = list(made.results)[len(made.results) - len(cells) :]
+        flags = [Flag(cell) for cell, own in zip(cells, owned, strict=True) if not own and cell not in whole]
+        runs = None if len(flags) + sum(owned) == len(cells) else _runs(loop)
+        starts = [
+            _nothing(cell) if Flag(cell) in flags else _start(cell, loop, None if own else runs)
+            for cell, own in zip(cells, owned, strict=True)
+        ]
+        starts += [constant(ir.IntegerType.get_signless(1), 0) for _ in flags]
+    made = _carry(loop, [*cells, *flags], starts)
+    results = list(made.results)[len(made.results) - len(starts) :]
+    written = dict(zip(flags, results[len(cells) :], strict=True))
     with ir.InsertionPoint(_following(made)), made.location:
-        for (memory, *indices), own, result in zip(cells, owned, results, strict=True):
-            _store(result, memory, indices, None if own else runs)
+        for cell, own, result in zip(cells, owned, results, strict=False):
+            memory, *indices = cell
+            _store(result, memory, indices, None if own else written.get(Flag(cell), runs))
     return True
+
+
+def _nothing(cell: Cell) -> ir.Value:
+    """What stands for a cell that was not stored to."""
+    return constant(ir.MemRefType(cell[0].type).element_type, 0)
 
 
 def _runs(loop: ir.Operation) -> ir.Value:
@@ -135,7 +160,9 @@ def _is_carried(cell: Cell, accesses: list[ir.Operation], loop: ir.Operation) ->
     stores = [op for op in own if op.name == "memref.store"]
     if not stores or not all(_stands_in_branches(op, loop) for op in own):
         return False
-    return any(op.block == loop.regions[0].blocks[0] for op in stores) or _is_stored_before(cell, loop)
+    if any(op.block == loop.regions[0].blocks[0] for op in stores) or _is_stored_before(cell, loop):
+        return True
+    return all(op.name == "memref.store" for op in accesses)
 
 
 def _stands_in_branches(op: ir.Operation, loop: ir.Operation) -> bool:
@@ -199,7 +226,7 @@ def touches(op: ir.Operation, memory: ir.Value) -> bool:
     return op.name in _AT and op.operands[_AT[op.name]] == memory
 
 
-def _carry(loop: ir.Operation, cells: list[Cell], starts: list[ir.Value]) -> ir.Operation:
+def _carry(loop: ir.Operation, cells: list[Cell | Flag], starts: list[ir.Value]) -> ir.Operation:
     """The loop with the cells as further values that it carries."""
     with ir.InsertionPoint(loop), loop.location:
         results = [*(r.type for r in loop.results), *(v.type for v in starts)]
@@ -218,7 +245,7 @@ def _carry(loop: ir.Operation, cells: list[Cell], starts: list[ir.Value]) -> ir.
     return made
 
 
-def _through(block: ir.Block, known: dict[Cell, ir.Value]) -> dict[Cell, ir.Value]:
+def _through(block: ir.Block, known: Carried) -> Carried:
     """The block without accesses to the cells; what they hold at its end."""
     now = dict(known)
     for op in [o.operation for o in block.operations]:
@@ -227,16 +254,20 @@ def _through(block: ir.Block, known: dict[Cell, ir.Value]) -> dict[Cell, ir.Valu
                 op.results[0].replace_all_uses_with(now[_cell(op)])
             else:
                 now[_cell(op)] = op.operands[0]
+                if Flag(_cell(op)) in now:
+                    with ir.InsertionPoint(op), op.location:
+                        now[Flag(_cell(op))] = true()
             op.erase()
         elif op.name == "scf.if":
             now |= _through_branch(op, now)
     return now
 
 
-def _through_branch(branch: ir.Operation, known: dict[Cell, ir.Value]) -> dict[Cell, ir.Value]:
+def _through_branch(branch: ir.Operation, known: Carried) -> Carried:
     """A branch that gives the cells it stores to; what these hold behind it."""
     inside = find(branch, lambda op: op.name in _AT)
-    cells = list(dict.fromkeys(cell for op in inside if (cell := _cell(op)) in known and not op.results))
+    stored = dict.fromkeys(cell for op in inside if (cell := _cell(op)) in known and not op.results)
+    cells: list[Cell | Flag] = [*stored, *(flag for cell in stored if (flag := Flag(cell)) in known)]
     if not cells:
         for region in branch.regions:
             for block in region.blocks:

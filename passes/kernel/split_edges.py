@@ -6,6 +6,7 @@ loop as it was. Read next: `edges` (what an outcome is), `tighten_bounds` (tests
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,11 +20,13 @@ from pykern.passes.framework import Pass
 from pykern.passes.ir.both_ends import run_at_both_ends
 from pykern.passes.ir.clone import clone
 from pykern.passes.ir.effects import erase_dead
-from pykern.passes.ir.index_arithmetic import materialise
+from pykern.passes.ir.index_arithmetic import hoist, materialise
 from pykern.passes.ir.loops import leave_alone
 from pykern.passes.ir.values import is_nested_in, made_by
 from pykern.passes.kernel.edges import HalfLine, edges_of
-from pykern.passes.kernels import find, index_constant
+from pykern.passes.kernel.narrow_sums import are_small, sum_of
+from pykern.passes.kernel.tables_read import hoist_added
+from pykern.passes.kernels import find, index_constant, named, replace
 from pykern.passes.remarks import remark
 
 
@@ -53,6 +56,7 @@ class SplitEdges(Pass):
 
     def _loop(self, loop: ir.Operation) -> bool:
         branches_only = kern.ITEMS not in loop.attributes
+        hoist_added(loop)
         edges = edges_of(loop, branches_only)
         if loop.results or not edges:
             return False
@@ -70,8 +74,14 @@ class SplitEdges(Pass):
                 edge.settle()
                 lines += edge.lines
             edges = edges_of(loop, branches_only)
+        small = list(dict.fromkeys(value for line in lines for value in line.small))
+        if small:
+            _widen(loop, small)
+        for branch in named(loop, "scf.if"):
+            if branch.results and branch.parent is not None and branch.parent.operation == loop:
+                hoist(branch.results[0], loop)
         erase_dead(loop.regions[0].blocks[0])
-        _split(loop, rim, lines)
+        _split(loop, rim, lines, small)
         return True
 
 
@@ -94,8 +104,21 @@ def _own_memory(value: ir.Value, loop: ir.Operation) -> ir.Value:
         return array.clone().operation.results[0]
 
 
-def _split(loop: ir.Operation, rim: ir.Operation, lines: list[HalfLine]) -> None:
-    """Let `loop` run where all half-lines meet, and `rim` below and above."""
+def _widen(loop: ir.Operation, small: list[ir.Value]) -> None:
+    """Compute with indices what was computed with 32 bits, where no sum of `small` numbers wraps."""
+    for cast in named(loop, "arith.index_cast"):
+        found = sum_of(cast.results[0], loop) if isinstance(cast.results[0].type, ir.IndexType) else None
+        if found is None or found.form.coefficient != 1 or not found.small:
+            continue
+        if set(found.small) <= set(small):
+            with ir.InsertionPoint(loop), loop.location:
+                offset = materialise(found.form)
+            with ir.InsertionPoint(cast), cast.location:
+                replace(cast, [arith.AddIOp(loop.opview.induction_variable, offset).result])
+
+
+def _split(loop: ir.Operation, rim: ir.Operation, lines: list[HalfLine], small: list[ir.Value]) -> None:
+    """Let `loop` run where all half-lines meet, and `rim` below and above; and everywhere if not all of `small` are."""
     lower, upper = list(loop.operands)[:2]
     with ir.InsertionPoint(rim), loop.location:
         first, last = lower, upper
@@ -108,6 +131,10 @@ def _split(loop: ir.Operation, rim: ir.Operation, lines: list[HalfLine]) -> None
             else:
                 last = arith.MinSIOp(last, bound).result
         first = arith.MinSIOp(first, upper).result
+        if small:
+            tests = are_small(small)
+            holds = functools.reduce(lambda a, b: arith.AndIOp(a, b).result, tests)
+            first = arith.SelectOp(holds, first, upper).result
         last = arith.MaxSIOp(first, last).result
         rims = run_at_both_ends(rim, (lower, first), (last, upper))
     loop.operands[0], loop.operands[1] = first, last

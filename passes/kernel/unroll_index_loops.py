@@ -23,6 +23,7 @@ from pykern.passes.framework import Pass
 from pykern.passes.ir.index_arithmetic import affine_of
 from pykern.passes.ir.values import arguments_behind, is_inside, made_by, parent_of
 from pykern.passes.kernel.constant_loops import Plan
+from pykern.passes.kernel.tables_read import added_tables
 from pykern.passes.kernel.unrolling import Unrolling
 from pykern.passes.kernels import MEMORY_OPERAND, find, is_constant, named
 from pykern.passes.remarks import remark
@@ -60,6 +61,7 @@ class UnrollIndexLoops(Pass):
         if _has_cells(items):
             return False
         wanted = [*_divided(items, counters), *_compared(items, counters), *_strided(items, counters)]
+        wanted += _tables(items)
         if not wanted:
             return False
         plan = Plan(items, [], self.ops, wanted, self.longest)
@@ -107,6 +109,13 @@ def _compared(items: ir.Operation, counters: list[ir.Value]) -> list[ir.Value]:
         if all(_is_counted(v, counters) or is_constant(v) is not None for v in op.operands)
         for value in op.operands
     ]
+
+
+def _tables(items: ir.Operation) -> list[ir.Value]:
+    """Places in tables of numbers that are added to an index which is tested, clamped or wraps around: each number has
+    edges of its own."""
+    loops = [loop for loop in named(items, "scf.for") if loop != items]
+    return [index for loop in loops for op in added_tables(loop, items) for index in list(op.operands)[1:]]
 
 
 def _is_counted(value: ir.Value, counters: list[ir.Value]) -> bool:

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, scf
 
-from pykern.passes.analysis.cost_model.lengths import LARGEST_IN_SUM, TERMS_OF_OFFSET
+from pykern.passes.analysis.cost_model.lengths import TERMS_OF_OFFSET
 from pykern.passes.ir.effects import erase_dead
 from pykern.passes.ir.floor_division import floor_divisions
-from pykern.passes.ir.index_arithmetic import Affine, affine_of, as_index, hoist, materialise
-from pykern.passes.ir.values import is_inside, made_by
+from pykern.passes.ir.index_arithmetic import Affine, hoist, materialise
+from pykern.passes.kernel.narrow_sums import are_small, index_behind, narrow_sum
 from pykern.passes.kernel.tables_read import hoist_reads
-from pykern.passes.kernels import index_arithmetic, index_constant, is_constant
+from pykern.passes.kernels import index_arithmetic, index_constant
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,8 @@ class Wrapped:
         """What has to hold of numbers of 32 bits. Made where the builder stands."""
         if not self.narrow:
             return []
-        found = [self.period, loop.operands[1]]
-        found += [as_index(value) for _, value in self.offset.terms]
-        most, least = index_constant(LARGEST_IN_SUM), index_constant(-LARGEST_IN_SUM)
-        tests = [arith.CmpIOp(arith.CmpIPredicate.sle, value, most).result for value in found]
-        return tests + [arith.CmpIOp(arith.CmpIPredicate.sge, value, least).result for value in found[2:]]
+        numbers = are_small([value for _, value in self.offset.terms])
+        return are_small([self.period, loop.operands[1]], least=False) + numbers
 
 
 def wrapped_offsets(loop: ir.Operation) -> list[Wrapped]:
@@ -47,9 +44,9 @@ def wrapped_offsets(loop: ir.Operation) -> list[Wrapped]:
     found = []
     for division in floor_divisions(loop):
         if division.is_remainder and hoist(division.divisor, loop):
-            period = _index_behind(division.divisor)
+            period = index_behind(division.divisor)
             hoist_reads(division.dividend, loop)
-            offset = _offset(division.dividend, loop)
+            offset = narrow_sum(division.dividend, loop)
             if period is None or offset is None or offset.coefficient != 1:
                 continue
             # whole rounds change nothing: `(j + c + n) % n` is `(j + c) % n`
@@ -62,38 +59,6 @@ def wrapped_offsets(loop: ir.Operation) -> list[Wrapped]:
                 narrow = not isinstance(division.dividend.type, ir.IndexType)
                 found.append(Wrapped(division.op, Affine(0, terms, offset.constant), period, narrow))
     return found
-
-
-def _index_behind(value: ir.Value) -> ir.Value | None:
-    """The index that a number is, if it is one."""
-    if isinstance(value.type, ir.IndexType):
-        return value
-    cast = made_by(value, "arith.index_cast")
-    return None if cast is None else _index_behind(cast.operands[0])
-
-
-def _offset(value: ir.Value, loop: ir.Operation) -> Affine | None:
-    """A sum of the loop's variable and what the loop does not change, also one of 32 bits, which is not to wrap."""
-    if isinstance(value.type, ir.IndexType):
-        cast = made_by(value, "arith.index_cast", "arith.extsi")
-        if cast is None or not is_inside(value, loop):
-            return affine_of(value, loop)
-        return _offset(cast.operands[0], loop)
-    if not isinstance(value.type, ir.IntegerType) or value.type.width < 32:
-        return None
-    number = is_constant(value)
-    if number is not None:
-        return Affine(constant=number) if abs(number) <= LARGEST_IN_SUM else None
-    index = _index_behind(value)
-    if index is not None:
-        return affine_of(index, loop)
-    op = made_by(value, "arith.addi", "arith.subi")
-    if op is None or not is_inside(value, loop):
-        return Affine(terms=((1, value),)) if hoist(value, loop) else None
-    left, right = (_offset(operand, loop) for operand in op.operands)
-    if left is None or right is None:
-        return None
-    return left + right if op.name == "arith.addi" else left - right
 
 
 def run_in_rounds(columns: ir.Operation, wrapped: list[Wrapped]) -> None:

@@ -30,7 +30,9 @@ class ReadTransposed(Pass):
     looks_for: ClassVar[tuple[str, ...]] = ("linalg.generic",)
 
     def run(self, module: ir.Module) -> None:
-        found = [(op, axes) for op in named(module.operation, "linalg.generic") if (axes := _axes(op))]
+        found = [
+            (op, axes) for op in named(module.operation, "linalg.generic") if (axes := transposed_axes(op))
+        ]
         for op, axes in reversed(found):  # a transposition of a transposition is read first
             _read_through(op, axes)
 
@@ -39,13 +41,13 @@ def _read_through(transposition: ir.Operation, axes: list[int]) -> None:
     source = transposition.operands[0]
     for use in list(transposition.results[0].uses):
         reader = use.owner.operation
-        if reader.name == "linalg.generic" and (multiplies(reader) or _axes(reader)):
+        if reader.name == "linalg.generic" and (multiplies(reader) or transposed_axes(reader)):
             _with_source(reader, use.operand_number, source, axes)
         elif reader.name == "tensor.extract_slice" and use.operand_number == 0:
             _slice_of_source(reader, source, axes)
 
 
-def _axes(op: ir.Operation) -> list[int]:
+def transposed_axes(op: ir.Operation) -> list[int]:
     """Of a transposition: for each axis of what it reads, the axis of its result. Empty for anything else."""
     block = body(op)
     if len(op.operands) != 2 or len(op.results) != 1 or len(list(block.operations)) != 1:

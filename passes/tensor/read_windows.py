@@ -40,8 +40,11 @@ class ReadWindows(Pass):
         waiting = [op for op in named(module.operation, "linalg.generic") if _makes_windows(op)]
         while waiting:
             op = waiting.pop(0)
-            for use in list(op.results[0].uses):
-                reader = use.owner.operation
+            readers: list[ir.Operation] = []
+            for use in op.results[0].uses:
+                if use.owner.operation not in readers:  # one may read it twice
+                    readers.append(use.owner.operation)
+            for reader in readers:
                 if reader.name != "linalg.generic":
                     continue
                 places = [k for k, each in enumerate(waiting) if each == reader]

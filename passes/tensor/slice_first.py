@@ -80,7 +80,9 @@ def _is_cheap(op: ir.Operation) -> bool:
     if not is_elementwise(op) or not isinstance(op.results[0].type, ir.RankedTensorType):
         return False
     view = Structured(op)
-    if any(inner.name.startswith("math.") or inner.name in _DEAR for inner in view.ops) or view.captured:
+    if any(inner.name.startswith("math.") or inner.name in _DEAR for inner in view.ops):
+        return False
+    if any(made_by(value, "arith.constant") is None for value in view.captured):
         return False
     kinds = [v.type for v in view.operands if isinstance(v.type, ir.RankedTensorType)]
     if not all(ir.RankedTensorType(kind).has_static_shape for kind in kinds):

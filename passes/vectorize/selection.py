@@ -141,6 +141,8 @@ class Selection:
 def reductions_of(loop: ir.Operation) -> list[Reduction | Selection]:
     """What becomes of the values that the loop carries; none where one of them needs the iterations in order."""
     found: list[Reduction | Selection] = []
+    if any(isinstance(result.type, ir.VectorType) for result in loop.results):
+        return found  # lanes are work-items already
     open_places = []
     for place in range(len(loop.results)):
         each = reduction_of(loop, place)

@@ -19,6 +19,7 @@ from mlir import ir
 from mlir.dialects import arith, scf
 
 from pykern.errors import PassError
+from pykern.passes.analysis.cost_model.lengths import FEWEST_SELECTED
 from pykern.passes.analysis.cost_model.registers import PAIR_BYTES
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, identity, index_constant, is_constant
@@ -98,6 +99,8 @@ def _vectorize(row: RowLoop, width: int) -> None:
     lanes = lanes_of(row.accesses, width // 2 if costly else width)
     if any(each.runs_twice for each in row.reductions):
         lanes = min(lanes, width // 4)  # positions have four bytes
+        while lanes > FEWEST_SELECTED and _is_short(loop, 2 * lanes):
+            lanes //= 2
     if lanes < 2 or _is_short(loop, 2 * lanes):
         return
     again_at_end = not row.accesses.stores and all(each.is_extreme for each in row.reductions)

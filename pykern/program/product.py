@@ -79,7 +79,10 @@ class ProductLaunches:
             return False
         if not _fit(arrays, written):
             return False
-        products = math.sqrt(math.prod(a.size for a in arrays))
+        sizes = [a.size for a in arrays]
+        if len(sizes) == 2:  # both factors are the one that is read: a Gram matrix
+            sizes += [size for n, size in enumerate(sizes) if n not in written]
+        products = math.sqrt(math.prod(sizes))
         of_matrices = all(a.ndim < 3 for a in arrays)
         if products < FEWEST_PRODUCTS or (of_matrices and min(min(a.shape) for a in arrays) < SHORTEST_SIDE):
             return False

@@ -261,3 +261,26 @@ def test_transposed_results_stay_loops(rng, tiles):
     product(c, a, b, ndrange=c.shape)
     np.testing.assert_allclose(c, a @ b, atol=1e-12)
     assert plans(product) == before
+
+
+@pk.kernel
+def gram(c, a):
+    i, j = pk.index()
+    total = c.dtype(0)
+    for k in range(a.shape[0]):
+        total += a[k, i] * a[k, j]
+    c[i, j] = total
+
+
+def test_one_array_as_both_factors(rng, tiles):
+    for terms, n in [(1501, 67), (300, 131)]:
+        a = rng.standard_normal((terms, n))
+        loops, tiled = both(tiles, gram, np.zeros((n, n)), a)
+        np.testing.assert_array_equal(tiled, loops)
+        np.testing.assert_allclose(tiled, a.T @ a, atol=1e-11)
+    tiles(True)
+    before, few = plans(gram), rng.standard_normal((40, 20))
+    c = np.zeros((20, 20))
+    gram(c, few, ndrange=c.shape)  # too small for tiles
+    np.testing.assert_allclose(c, few.T @ few, atol=1e-12)
+    assert plans(gram) == before

@@ -270,3 +270,33 @@ def counts_as_well(o, x):
 def test_what_needs_its_order(kernel, length):
     x = rows(length, "float32")
     assert_as_reference(kernel, [np.zeros(len(x), np.float32)], [x], len(x))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_programs_over_short_rows_and_pairs(dtype, rng):
+    """Rows of less than a vector, and places in arrays of pairs, whose work is that of neighbours."""
+
+    @pk.jit
+    def program(x, y):
+        distances = ((x[:, None] - y[None]) ** 2).sum(axis=-1)
+        return x.argmax(axis=1), distances.argmin(axis=1), distances.argmax(axis=1)
+
+    for length, terms in [(67, 3), (200, 1), (33, 4), (5, 2)]:
+        x, y = (rng.integers(-5, 5, (n, terms)).astype(dtype) for n in (length, 17))
+        if dtype != "int32":
+            x[3, terms // 2], y[2, 0], y[11, 0] = -0.0, np.nan, np.inf
+        distances = ((x[:, None] - y[None]) ** 2).sum(axis=-1)
+        wanted = x.argmax(1), distances.argmin(1), distances.argmax(1)
+        for found, each in zip(program(x, y), wanted, strict=True):
+            np.testing.assert_array_equal(found, each)
+
+    @pk.jit
+    def of_rows(x):
+        return x.argmax(axis=1), x.argmin(axis=1)
+
+    for length in (8, 9, 16, 50, 63):
+        x = rng.integers(-4, 4, (37, length)).astype(dtype)
+        if dtype != "int32":
+            x[5, length // 2], x[6] = np.nan, -0.0
+        np.testing.assert_array_equal(of_rows(x)[0], x.argmax(1))
+        np.testing.assert_array_equal(of_rows(x)[1], x.argmin(1))

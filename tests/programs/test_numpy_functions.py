@@ -395,3 +395,18 @@ def test_extrema_without_nan_and_signs_in_kernels(device, dtype):
     kernel(*arrays, ndrange=x.size)
     for found, expected in zip(arrays, (np.fmax(x, y), np.fmin(x, y), np.signbit(x)), strict=False):
         np.testing.assert_array_equal(found.numpy(), expected)
+
+
+def test_windows_that_are_read_twice(rng):
+    """By one operation, which reads the array they are windows of instead."""
+
+    @pk.jit
+    def program(x):
+        w = np.lib.stride_tricks.sliding_window_view(x, 5)
+        return (w * w).mean(axis=-1) - w.mean(axis=-1) ** 2, (w - w[:, ::-1] * w).sum(axis=-1)
+
+    x = rng.random(103)
+    w = np.lib.stride_tricks.sliding_window_view(x, 5)
+    first, second = program(x)
+    np.testing.assert_allclose(first, w.var(axis=-1), atol=1e-12)
+    np.testing.assert_allclose(second, (w - w[:, ::-1] * w).sum(axis=-1), atol=1e-12)

@@ -105,3 +105,22 @@ def test_errors(rng):
         pk.jit(lambda x: x.argmax((0, 1)))(x)
     with pytest.raises(pk.KernelTypeError, match="how large the tiles are"):
         along_tiles(x, x, ndrange=3)
+
+
+@pytest.mark.parametrize("order", [(1, 0, 2), (2, 1, 0), (1, 2, 0)])
+def test_along_an_axis_of_a_transposition(order, rng):
+    @pk.jit
+    def program(x):
+        turned = x.transpose(order)
+        return (
+            np.cumsum(turned, axis=1),
+            turned.cumsum(axis=2).transpose((1, 0, 2)),
+            np.cumsum(turned, axis=0) * 2,
+        )
+
+    x = rng.integers(-9, 9, (5, 7, 6)).astype(np.float32)
+    turned = x.transpose(order)
+    first, second, third = program(x)
+    assert_array_equal(first, turned.cumsum(axis=1))
+    assert_array_equal(second, turned.cumsum(axis=2).transpose(1, 0, 2))
+    assert_array_equal(third, turned.cumsum(axis=0) * 2)

@@ -54,7 +54,7 @@ PROGRAMS = [widened, broadcast, chained, backwards, integers, of_a_product, loop
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("shape", [(13, 29), (5, 5)])
+@pytest.mark.parametrize("shape", [(13, 29), (5, 5), (6, 40)])
 def test_slices(function, shape, rng):
     x, y = rng.standard_normal((2, *shape))
     expected = function(x.copy(), y)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pykern.environment.machine import cache_bytes
 from pykern.lowering.llvm.loop_pipeline import loop_pipeline
+from pykern.lowering.llvm.pipeline import CALLED_NO_MORE
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
+from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
 from pykern.passes.buffer.destination_passing import DestinationPassing
 from pykern.passes.buffer.forward_copies import ForwardCopies
 from pykern.passes.buffer.inline_launches import InlineLaunches
@@ -60,7 +62,8 @@ def tensor_pipeline() -> Pipeline:
     """Tensors to tensors: fewer, larger operations."""
     return Pipeline(
         (
-            PrepareSignature(),  # first: marks are on the function as the frontend left it
+            ExpandLibrary(functions=CALLED_NO_MORE),  # before fusion, as arithmetic
+            PrepareSignature(),  # early: marks are on the function as the frontend left it
             Upstream("convert-elementwise-to-linalg"),
             Upstream("func.func(linalg-generalize-named-ops)"),
             Upstream("canonicalize,cse", bodies=True),

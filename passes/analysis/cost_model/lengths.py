@@ -49,6 +49,9 @@ costs each lane of the vector, also those that are masked."""
 FEWEST_TAPS = 16
 """Numbers of a filter from which an array without channels is filtered in tiles: smaller ones lanes have in
 registers."""
+FEWEST_SELECTED = 4
+"""Lanes of a vector in which the best element of a row is looked for, at least: one by one each waits for the one
+before it, or for a branch that nobody foresees."""
 LONGEST_INDEX_LOOP = 16
 """Iterations of a loop that is unrolled for the sake of its indices, at most: a window of 4 x 4 as one loop."""
 VERSIONED_ROW = 3

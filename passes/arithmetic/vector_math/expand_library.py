@@ -32,20 +32,24 @@ class ExpandLibrary(Pass):
     """
 
     name: ClassVar[str] = "kern-expand-library"
+    looks_for: ClassVar[tuple[str, ...]] = ("func.call",)
     fused: bool = True
     """Whether the machine's fma rounds once."""
+    functions: str = ";".join(FUNCTIONS)
+    """Those that are written out; the others are left to the C library."""
 
     def run(self, module: ir.Module) -> None:
+        functions = self.functions.split(";")
         for call in named(module.operation, "func.call"):
             symbol = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
-            if symbol.removesuffix("f") in FUNCTIONS:
+            if symbol.removesuffix("f") in functions:
                 with ir.InsertionPoint(call), call.location:
                     replace(
                         call,
                         [_expanded(FUNCTIONS[symbol.removesuffix("f")], list(call.operands), self.fused)],
                     )
         for op in [o.operation for o in module.body.operations]:
-            if op.name == "func.func" and _is_declared(op):
+            if op.name == "func.func" and _is_declared(op, functions):
                 op.erase()
 
 
@@ -55,6 +59,6 @@ def _expanded(function: Callable[..., Real], operands: list[ir.Value], fused: bo
     return function(*(Real(scope, format, v) for v in operands)).value
 
 
-def _is_declared(function: ir.Operation) -> bool:
+def _is_declared(function: ir.Operation, functions: list[str]) -> bool:
     symbol = ir.StringAttr(function.attributes["sym_name"]).value
-    return symbol.removesuffix("f") in FUNCTIONS and not list(function.regions[0].blocks)
+    return symbol.removesuffix("f") in functions and not list(function.regions[0].blocks)

@@ -15,6 +15,7 @@ from pykern.passes.arithmetic.vector_math.emit import Real, fma, polynomial, sel
 from pykern.passes.arithmetic.vector_math.exponential import OVERFLOW, UNDERFLOW, exponential
 from pykern.passes.arithmetic.vector_math.formats import F32, F64
 from pykern.passes.arithmetic.vector_math.logarithm import log, split
+from pykern.passes.arithmetic.vector_math.small_powers import small_power
 
 _TAIL = (
     0.3999999999999998, 0.28571428571445057, 0.22222222217548984, 0.18181818868859084, 0.15384556965508256,
@@ -25,6 +26,9 @@ _TWO_THIRDS = (0.6666666666666666, 3.700743415417188e-17)
 
 
 def pow(x: Real, y: Real) -> Real:
+    small = small_power(x, y)
+    if small is not None:
+        return small
     result = _of_magnitude(x, y)
     negative = x < 0.0
     whole = y.trunc().equals(y)

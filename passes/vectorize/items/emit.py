@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mlir import ir
-from mlir.dialects import arith, memref, vector
+from mlir.dialects import arith, memref, scf, vector
 
 from pykern.dialect.atomics import AtomicRmwOp
 from pykern.passes.ir.clone import remake
 from pykern.passes.ir.constants import constant
+from pykern.passes.ir.loops import When
 from pykern.passes.ir.values import defining
-from pykern.passes.kernels import index_constant
+from pykern.passes.kernels import find, index_constant
 from pykern.passes.vectorize.items.divergent import emit_unequal, emit_while, is_unequal
 from pykern.passes.vectorize.items.lanes import MEMORY_AT, Lanes
 from pykern.passes.vectorize.items.tables import Table
@@ -37,7 +38,7 @@ class ItemEmitter(LaneEmitter):
     tables: dict[ir.Value, tuple[Table, ir.Value]] = field(kw_only=True)
     """Values computed before the loop, and where they lie."""
     active: ir.Value | None = None
-    """A mask of the lanes that are in an iteration of a loop; None where all are."""
+    """A mask of the lanes that are in an iteration of a loop, or take one side of a branch; None where all are."""
 
     def stride(self, value: ir.Value) -> Stride:
         return self.lanes.stride(value)
@@ -83,8 +84,20 @@ class ItemEmitter(LaneEmitter):
             return vector.LoadOp(kind, self.rows[memory], [self.scalar(indices[1]), index_constant(0)]).result
         if self.lanes.is_contiguous(op):
             return self._load_neighbours(kind, memory, indices)
-        elements = [memref.LoadOp(*self._cell(memory, indices, n)).result for n in range(self.width)]
+        elements = [self._load_lane(self._cell(memory, indices, n), n) for n in range(self.width)]
         return vector.FromElementsOp(kind, elements).result
+
+    def _load_lane(self, place: tuple[ir.Value, list[ir.Value]], n: int) -> ir.Value:
+        """The number of lane `n`; anything where the lane takes another side of a branch."""
+        if self.active is None or place[0] in self.private.values():
+            return memref.LoadOp(*place).result
+        kind = ir.MemRefType(place[0].type).element_type
+        branch = scf.IfOp(vector.ExtractOp(self.active, [], [n]).result, [kind], has_else=True)
+        with ir.InsertionPoint(branch.then_block):
+            scf.YieldOp([memref.LoadOp(*place).result])
+        with ir.InsertionPoint(branch.else_block):
+            scf.YieldOp([constant(kind, 0)])
+        return branch.results[0]
 
     def _store(self, op: ir.Operation) -> None:
         value, memory = list(op.operands)[:2]
@@ -94,16 +107,29 @@ class ItemEmitter(LaneEmitter):
             return
         given = self.vector(value)
         for n in range(self.width):
-            self._store_lane(vector.ExtractOp(given, [], [n]).result, self._cell(memory, indices, n), n)
+            place, number = self._cell(memory, indices, n), vector.ExtractOp(given, [], [n]).result
+            if self.active is None:
+                self._store_lane(number, place, n)
+                continue
+            with When(vector.ExtractOp(self.active, [], [n]).result):
+                self._store_lane(number, place, n)
 
     def _load_neighbours(self, kind: ir.VectorType, memory: ir.Value, indices: list[ir.Value]) -> ir.Value:
-        place = self._place(memory, indices)
-        if self.active is not None and memory not in self.private:
-            return vector.MaskedLoadOp(kind, *place, self.active, constant(kind, 0)).result
+        place, mask = self._place(memory, indices), self.mask_now()
+        if mask is not None and memory not in self.private:
+            return vector.MaskedLoadOp(kind, *place, mask, constant(kind, 0)).result
         return vector.LoadOp(kind, *place).result
 
     def _store_neighbours(self, value: ir.Value, memory: ir.Value, indices: list[ir.Value]) -> None:
-        vector.StoreOp(value, *self._place(memory, indices))
+        place, mask = self._place(memory, indices), self.mask_now()
+        if mask is not None and memory not in self.private:
+            vector.MaskedStoreOp(*place, mask, value)
+        else:
+            vector.StoreOp(value, *place)
+
+    def mask_now(self) -> ir.Value | None:
+        """The lanes that touch memory; None where all do."""
+        return self.active
 
     def _store_lane(self, value: ir.Value, place: tuple[ir.Value, list[ir.Value]], n: int) -> None:
         """Store the number of lane `n`."""
@@ -184,10 +210,14 @@ class ItemEmitter(LaneEmitter):
             self._keep(old, new)
 
     def _select(self, op: ir.Operation) -> None:
-        """Emit both sides of a branch without effects, and select the results."""
+        """Emit both sides of a branch whose effects have masks, and select the results."""
         sides = [region.blocks[0] for region in op.regions if len(region.blocks)]
-        for side in sides:
+        around = self.active
+        for number, side in enumerate(sides):
+            if any(found.name in MEMORY_AT for found in _inside(side)):
+                self.active = self._taken(self.vector(op.operands[0]), number == 0)
             self.block(side)
+            self.active = around
         if op.results:
             ends = [
                 [self.vector(v) for v in side.operations[len(side.operations) - 1].operands] for side in sides
@@ -196,6 +226,13 @@ class ItemEmitter(LaneEmitter):
             for result, yes, no in zip(op.results, *ends, strict=True):
                 self.vectors[result] = arith.SelectOp(condition, yes, no).result
 
+    def _taken(self, condition: ir.Value, side: bool) -> ir.Value:
+        """A mask of the lanes that take a side of a branch."""
+        if not side:
+            condition = arith.XOrIOp(condition, constant(condition.type, 1)).result
+        around = self.mask_now()
+        return condition if around is None else arith.AndIOp(around, condition).result
+
     def _inner(self, old: ir.Block, new: ir.Block, likes: list[ir.Value]) -> None:
         end = old.operations[len(old.operations) - 1].operation
         with ir.InsertionPoint(new):
@@ -203,6 +240,10 @@ class ItemEmitter(LaneEmitter):
             with end.location:
                 given = [self._of(v, like) for v, like in zip(end.operands, likes, strict=True)]
                 ir.Operation.create("scf.yield", operands=given)
+
+
+def _inside(block: ir.Block) -> list[ir.Operation]:
+    return [found for op in block.operations for found in (op.operation, *find(op.operation, lambda _: True))]
 
 
 def _sum(element: ir.Type, lanes: ir.Value) -> ir.Value:

@@ -66,6 +66,18 @@ class Lanes:
         """Memory each work-item has its own of."""
         return made_by(memory, "memref.alloca") is not None
 
+    def has_masks(self, op: ir.Operation) -> bool:
+        """Whether an access may leave lanes out: of neighbours in memory, if they have 32 bits or more, by a mask, and
+        else lane by lane."""
+        if op.name not in ("memref.load", "memref.store"):
+            return False
+        memory = op.operands[MEMORY_AT[op.name]]
+        if self.is_private(memory) or not any(self.stride(i) != 0 for i in self.indices(op)):
+            return False
+        kind = ir.MemRefType(memory.type).element_type
+        fits = isinstance(kind, ir.FloatType | ir.IntegerType) and kind.width in (32, 64)
+        return fits or not self.is_contiguous(op)
+
     def indices(self, op: ir.Operation) -> list[ir.Value]:
         return list(op.operands)[MEMORY_AT[op.name] + 1 :]
 
@@ -167,8 +179,11 @@ class Lanes:
             raise Scalar(f"`{op.name}` is computed lane by lane", op)
 
     def _refuse_branch(self, op: ir.Operation) -> None:
-        """Refuse a branch with effects: both sides are computed."""
+        """Refuse a branch with effects: both sides are computed. Lanes that do not take a side leave neighbours that
+        it reads or writes out, by a mask."""
         for inner in find(op, lambda o: o.name not in ("scf.yield", "scf.if")):
+            if self.has_masks(inner):
+                continue
             is_math = inner.name.startswith("math.") and _is_own(inner, op)
             if inner.regions or not (is_math or inner.name in _CHEAP or is_speculatable(inner)):
                 what = f"with `{inner.name}` in them"

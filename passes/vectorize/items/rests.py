@@ -15,7 +15,6 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
 from pykern.passes.analysis.cost_model.lengths import FEWEST_MASKED
-from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import When, leave_alone
 from pykern.passes.kernels import find, index_constant
 from pykern.passes.vectorize.items.emit import ItemEmitter
@@ -30,18 +29,8 @@ class MaskedEmitter(ItemEmitter):
     """How many lanes there are, an index; it may be more than the vector has."""
     mask: ir.Value = field(kw_only=True)
 
-    def _load_neighbours(self, kind: ir.VectorType, memory: ir.Value, indices: list[ir.Value]) -> ir.Value:
-        place, nothing = self._place(memory, indices), constant(kind, 0)
-        if memory in self.private:
-            return vector.LoadOp(kind, *place).result
-        return vector.MaskedLoadOp(kind, *place, self.mask, nothing).result
-
-    def _store_neighbours(self, value: ir.Value, memory: ir.Value, indices: list[ir.Value]) -> None:
-        place = self._place(memory, indices)
-        if memory in self.private:
-            vector.StoreOp(value, *place)
-        else:
-            vector.MaskedStoreOp(*place, self.mask, value)
+    def mask_now(self) -> ir.Value:
+        return self.mask if self.active is None else arith.AndIOp(self.mask, self.active).result
 
     def _store_lane(self, value: ir.Value, place: tuple[ir.Value, list[ir.Value]], n: int) -> None:
         is_there = arith.CmpIOp(arith.CmpIPredicate.slt, index_constant(n), self.left).result

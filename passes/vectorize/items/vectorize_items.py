@@ -46,7 +46,8 @@ class VectorizeItems(Pass):
 
     def run(self, module: ir.Module) -> bool:
         changed = False
-        for kernel in kernels.kernels(module):
+        functions = [o.operation for o in module.body.operations if o.operation.name == "func.func"]
+        for kernel in functions:
             for loop in find(kernel, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes):
                 changed = True
                 del loop.attributes[kern.ITEMS]

@@ -7,12 +7,16 @@ from mlir import ir
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise
 from pykern.frontend.values import Scalar
+from pykern.passes.analysis.integer_ranges import Interval, Ranges
 from pykern.types import weak_int
 
 
 def brought_inside(index: Scalar, length: int, size: int = 1) -> ir.Value:
-    """A run-time index: negative from the end, and at the edge where it, or `size` from it, would be outside."""
+    """A run-time index: negative from the end, and at the edge where it, or `size` from it, would be outside. One that
+    a loop counts within these bounds stays as it is."""
     index = convert(index, weak_int)
+    if index.const is None and Ranges().of(value := materialise(index)).inside(Interval(0, length - size)):
+        return value
     last, nil = Scalar(weak_int, const=length - size), Scalar(weak_int, const=0)
     negative = arithmetic.binary("<", index, nil)
     lifted = arithmetic.binary("+", index, Scalar(weak_int, const=length))

@@ -18,6 +18,8 @@ from pykern.frontend.program.reductions import REDUCTIONS
 from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import FunctionValue, NoneValue, Scalar, Value
+from pykern.passes.ir.values import defining
+from pykern.passes.tensor.read_transposed import transposed_axes
 from pykern.types import DType, weak_int
 
 if TYPE_CHECKING:
@@ -59,10 +61,22 @@ def call(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], key
     works, gives = rule.works_in(x.dtype), rule.gives(x.dtype)
     if 0 in x.shape:
         return cast(t, node, x, gives)
+    x, axis, order = _untransposed(x, axis)
     function = FunctionValue(_function(name, taken_in, len(x.shape), axis))
     found = t.called_with(node, function, [cast(t, node, x, works), _start(reduction, works)], {})
     assert isinstance(found, Cell)
-    return cast(t, node, found, gives)
+    return cast(t, node, shaping.permuted(found, order), gives)
+
+
+def _untransposed(x: Cell, axis: int) -> tuple[Cell, int, tuple[int, ...]]:
+    """What a transposition was made of, the axis in it, and the order of its axes that gives the transposition: along
+    that axis of it memory is as near."""
+    op = None if x.ssa is None else defining(x.ssa)
+    axes = transposed_axes(op) if op is not None and op.name == "linalg.generic" else []
+    if op is None or not axes:
+        return x, axis, tuple(range(len(x.shape)))
+    source = Cell(x.dtype, tuple(x.shape[a] for a in axes), op.operands[0])
+    return source, axes.index(axis), tuple(axes.index(a) for a in range(len(axes)))
 
 
 def _start(reduction: str, works: DType) -> Scalar:

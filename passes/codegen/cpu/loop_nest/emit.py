@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.caches import BLOCK_SIDE
 from pykern.passes.analysis.cost_model.lengths import SUM_BLOCK
 from pykern.passes.analysis.reductions import Combine
@@ -59,6 +60,21 @@ class Loops:
             self._nest([g for g in outer if g not in pair], lambda: self._blocks(pair))
         else:
             self._nest(outer, lambda: self._reduce(reduced) if reduced else self._in_memory())
+            if reduced and outer and self._moves_along(outer[-1]):
+                self.counters[outer[-1]].owner.owner.attributes[kern.ITEMS] = ir.UnitAttr.get()
+
+    def _moves_along(self, group: int) -> bool:
+        """Whether places of elements are looked for, and neighbours of a loop around the reduction lie side by side in
+        all that is read: then each lane of a vector looks for a place of its own."""
+        if not self.index_ops or len(self.space.groups[group]) != 1:
+            return False
+        dimension = ir.AffineExpr.get_dim(self.space.groups[group][0])
+        moved = [
+            list(m.results)
+            for m in self.space.maps[: self.space.inputs]
+            if any(str(dimension) in str(e) for e in m.results)
+        ]
+        return bool(moved) and all(each[-1] == dimension and dimension not in each[:-1] for each in moved)
 
     # -- loops -------------------------------------------------------------------------------
 
