@@ -104,9 +104,7 @@ def whole(*bounds: Any) -> slice:
 
 def of_numbers(function: Any) -> Any:
     """Python's, `math`'s or NumPy's function as its name means in kernels, of numbers; others as they are."""
-    if not callable(function) or (
-        getattr(function, "__pykern_builtin__", None) is not None and function is not language.cdiv
-    ):
+    if not callable(function):
         return function
     name = language.from_callable(function)
     if name in _OF_SHAPES:
@@ -115,6 +113,8 @@ def of_numbers(function: Any) -> Any:
         return reference_rows.of_numbers
     if name in _OF_ROWS:
         return _either(_OF_ROWS[name], function)
+    if getattr(function, "__pykern_builtin__", None) is not None and function is not language.cdiv:
+        return _on_rows(name, function) if name in OF_ROWS else function
     if isinstance(function, type) and issubclass(function, np.generic):
         return _either(lambda x: x.astype(function), function)
     if name in OF_ROWS:

@@ -67,6 +67,7 @@ EXPRESSIONS = [
     "np.clip(x[i], 1, 3)", "x[i] // 2", "x[i] % 3", "x[i] ** 2", "np.add(x[i], w) - np.square(y[i])",
     "x[i] * (x[i] @ w)", "(x[i] + y[i])[0] + x[i]", "x[i] + len(x[i] + w)", "np.sign(x[i] - w)", "+x[i]",
     "(x[i] - w).max() - (y[i] * w).min() + x[i]", "x[i] + np.dot(x[i] - 1, y[i])", "y[i, :] + x[i, ...]",
+    "pk.dot(x[i], w) + pk.sum(x[i]) * pk.abs(y[i]) - pk.max(x[i])",
 ]  # fmt: skip
 FLOATS = [
     "x[i] / 2", "np.sqrt(abs(x[i])) + y[i]", "np.exp(x[i] - x[i].max())", "x[i] / np.linalg.norm(x[i] + 1)",
@@ -79,7 +80,7 @@ def expected_of(expressions, o, x, y, w):
     for number, expression in enumerate(expressions):
         for i in range(len(x)):
             with np.errstate(all="ignore"):
-                found = eval(expression, {"np": np, "x": x, "y": y, "w": w, "i": i})
+                found = eval(expression.replace("pk.", "np."), {"np": np, "x": x, "y": y, "w": w, "i": i})
                 o[number, i] = np.asarray(found).astype(o.dtype)
     return o
 
