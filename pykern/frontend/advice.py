@@ -12,6 +12,7 @@ from pykern.frontend.values import (
     Text,
     TupleValue,
     TypeValue,
+    UnsupportedValue,
     Value,
 )
 
@@ -78,11 +79,10 @@ EXTREMUM = "write a loop: best = x[0], then for k in range(1, len(x)): best = ma
 METHODS = {
     "format": "pass the values to print one by one: print('x =', x)",
     "T": "swap the indices: x[j, i]",
+    "copy": "say how long the row is: d = np.zeros(3), then d[:] = x[i]",
     **dict.fromkeys(("item", "astype"), "an element is a number already; cast it as in pk.f32(x[i])"),
     "view": "read the bits of a number as in pk.bitcast(x[i], pk.u32)",
-    **dict.fromkeys(
-        ("copy", "fill", "reshape", "flatten", "ravel"), "do this outside of the kernel, on the array"
-    ),
+    **dict.fromkeys(("fill", "reshape", "flatten", "ravel"), "do this outside of the kernel, on the array"),
     **dict.fromkeys(("append", "extend", "pop"), "an array has a fixed length: write x[k] = value"),
     "at": "write x[i] = value: arrays are changed in place",
     "strides": "there are shape, dtype, ndim, size",
@@ -107,7 +107,10 @@ _FUNCTIONS = {
     "complex": "keep the real and the imaginary part as two numbers",
     **dict.fromkeys(("str", "repr", "format"), "pass the values to print one by one: print('x =', x)"),
     **dict.fromkeys(("list", "dict", "set"), "use a tuple for a few values, or pk.private(shape, dtype)"),
-    **dict.fromkeys(("zeros", "ones", "empty", "full", "array"), "make memory with pk.private(shape, dtype)"),
+    **dict.fromkeys(
+        ("zeros_like", "ones_like", "full_like", "empty_like", "copy"),
+        "say how long the row is: d = np.zeros(3), then d[:] = x[i]",
+    ),
     **dict.fromkeys(("enumerate", "zip"), "write `for k in range(len(x)):` and index"),
     **dict.fromkeys(("dot", "matmul", "einsum"), "write a loop that adds products"),
     **dict.fromkeys(("open", "input"), "read before the launch, and pass arrays"),
@@ -177,6 +180,8 @@ def instead_of(description: str, name: str = "") -> str:
         return "give both a type that does: best = pk.i32(-1), and best = pk.i32(x[k])"
     if "None" in description.split():
         return "None is no number: begin with one, as in best = x[0], or best = 0.0, and a flag where none was found"
+    if "computed row" in description:
+        return "begin with d = np.zeros(3), and write d[:] = ... or d += ... on each path and in each loop"
     if "on one path" in description:
         return "use another name on the other path"
     if "round of the loop" in description or "the loop" in description:
@@ -195,4 +200,6 @@ def scalar_from(value: Value) -> str | None:
         return f"index it, as in {value.name}[{', '.join('ijklmnpq'[: len(value.shape)]) or '()'}]"
     if isinstance(value, Extension):
         return value.instead_of_scalar
+    if isinstance(value, UnsupportedValue):
+        return instead_of(value.description)
     return next((advice for kind, advice in _SCALAR_FROM.items() if isinstance(value, kind)), None)

@@ -17,6 +17,7 @@ from mlir import ir
 from pykern.data.locations import SourceSpan
 from pykern.data.scopes import assigned
 from pykern.errors import CHANGED_KIND
+from pykern.frontend.advice import instead_of
 from pykern.frontend.casts import convert, materialise
 from pykern.frontend.desugar import RESULT
 from pykern.frontend.merging import (
@@ -184,7 +185,7 @@ def _widened(
         if not flows(end) or not same_form(form, end):
             places = known.get(name), t.place_of(name, body)
             kinds = differing(name, form, end, "before the loop", "in it", places)
-            raise t.type_error(node, f"`{name}` is {kinds.description}", "use another name in the loop",
+            raise t.type_error(node, f"`{name}` is {kinds.description}", instead_of(kinds.description),
                                CHANGED_KIND, kinds.places)  # fmt: skip
         types += [unify(next(given), leaf.dtype) for leaf in leaves(end)]
     return types

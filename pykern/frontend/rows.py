@@ -93,9 +93,16 @@ def computed(
     shape = _common_shape(t, node, operands)
     arrays = [array for operand in operands for array in _arrays(operand)]
     unique = tuple({id(array): array for array in arrays}.values())
-    text = ast.unparse(node) if isinstance(node, ast.expr) else "the row"
+    text = _text(node)
     row = Row(text, tuple(operands), function, shape, weak_int, t.array_writes.origin(unique))
     return replace(row, dtype=_element_type(t, node, row))
+
+
+def _text(node: ast.AST) -> str:
+    """What is computed, as it is written."""
+    if isinstance(node, ast.AugAssign):
+        node = ast.BinOp(node.target, node.op, node.value)
+    return ast.unparse(node)
 
 
 def item(t: Elements, node: ast.expr, row: Row, index: Scalar) -> Value:

@@ -302,3 +302,13 @@ def test_gradients_of_rows(rng):
         moved[1][place] -= step
         slope = ((value(moved[0]) - value(moved[1])) * weights).sum() / (2 * step)
         np.testing.assert_allclose(dx[place], slope, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "text", ["o[i] = x[i] + y[i]", "o[i] = y[i]", "o[i] += np.maximum(y[i], 0)", "o[i] = 0 * (x[i] @ y[i])"]
+)
+def test_a_launch_whose_rows_are_too_short_is_refused(text, tmp_path):
+    o = np.ones((2, 3))
+    with pytest.raises(errors.OutOfBounds, match="refused before it began"):
+        of_lines(text, tmp_path, "o, x, y")(o, np.ones((2, 3)), np.ones((2, 2)), ndrange=2)
+    np.testing.assert_array_equal(o, 1)
