@@ -84,11 +84,14 @@ BARE_POINTERS = "{use-bare-ptr-memref-call-conv=true}"
 """Of functions whose arrays all have known shapes: an argument is its pointer."""
 
 
-def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = True) -> Pipeline:
+def loop_pipeline(
+    machine: str = "", short_floats: bool = True, kernel: bool = True, alone: bool = False
+) -> Pipeline:
     """From loops to the llvm dialect.
 
     `machine`: a name of `pykern.environment.machine.cpu`. `short_floats`: there may be bf16 or fp8. `kernel`: the loops
-    are those of one kernel that is called from outside, with arrays of any shape; not those of a program.
+    are those of one kernel that is called from outside, with arrays of any shape; not those of a program. `alone`: the
+    code runs without pykern, and nobody gives it memory.
     """
     return Pipeline(
         (
@@ -124,7 +127,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             VectorizeItems(masks=cpu(machine).isa == "avx512"),
             LowerTapes(),  # one tape a thread
             HoistAtomics(),  # wants cells that do not change outside of the loop
-            PrivatiseReductions(),  # what is left of atomics in loops
+            *([] if alone else [PrivatiseReductions()]),  # what is left of atomics in loops
             CarryDivisions(),  # what neither lanes nor rows have taken apart; after loops are written twice
             LowerAtomics(),  # after loops: shared memory is known to belong to one thread
             Upstream("canonicalize,cse"),

@@ -17,7 +17,7 @@ CALLED_NO_MORE = "hypot"
 """Functions of the C library that are written out, because arithmetic is several times quicker in vectors."""
 
 
-def cpu_pipeline(machine: str = "", short_floats: bool = True) -> Pipeline:
+def cpu_pipeline(machine: str = "", short_floats: bool = True, alone: bool = False) -> Pipeline:
     """From work-items to loops, and down to the llvm dialect. The arguments are those of `loop_pipeline`."""
     loops = Pipeline(
         (
@@ -28,4 +28,4 @@ def cpu_pipeline(machine: str = "", short_floats: bool = True) -> Pipeline:
             ExpandNdrange(),  # everything below sees ordinary loops
         )
     )
-    return loops + loop_pipeline(machine, short_floats)
+    return loops + loop_pipeline(machine, short_floats, alone=alone)

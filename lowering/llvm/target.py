@@ -111,7 +111,8 @@ def _lowered(
     product = _is_product(module, source)
     short = _short_numbers(module, source)
     host, machine = host_of(source.target)
-    known = cpu_pipeline(machine, has_short_floats(module)).run(module, record, texts=record.texts)
+    alone = source.called_from_c == "object"
+    known = cpu_pipeline(machine, has_short_floats(module), alone).run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))
     symbol = ir.StringAttr(kernel.attributes["sym_name"]).value
     workgroup = kernels.integers(kernel, kern.WORKGROUP) or ()
@@ -122,7 +123,7 @@ def _lowered(
     repeats = any(word in text for word in REPEATED)
     sequential, endless = (mark in kernel.attributes for mark in (kern.SEQUENTIAL, kern.ENDLESS))
     passes = CAREFUL if is_careful() else passes_for(text, product=False)
-    if source.called_from_c == "object":
+    if alone:
         place = span_of(kernel.location)
         return CpuCode(_object(text, source, symbol, host, passes, reports, place), False, workgroup, {})
     if source.called_from_c:

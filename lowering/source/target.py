@@ -15,6 +15,8 @@ from mlir import ir
 from pykern.data.artifact import DeviceCode, Site
 from pykern.data.source import ArraySpec, KernelSource, ScalarSpec
 from pykern.dialect import attributes as kern
+from pykern.dialect.diagnostics import span_of
+from pykern.errors import TargetError
 from pykern.frontend.casts import mlir_type
 from pykern.lowering.gpu.grid import Grid
 from pykern.lowering.gpu.limits import bytes_left, shared_bytes
@@ -64,6 +66,8 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     name, options = options_of(source.target)
     language, users = LANGUAGES[name](options), UserNames(source.function)
     language.noalias = source.noalias
+    if not options.words and "f64" not in language.types:
+        _refuse_prints(module, language)
     flat = flattened(module, source, language, users, record)
     if not options.words:
         flat.arguments = without_known(flat.kernel, source, flat.arguments)
@@ -80,6 +84,18 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     record.add_lines("source", whole, started, name)
     text = "\n".join([*(text for text, _ in whole), ""])
     return binary_of(flat, source, text, symbol)
+
+
+def _refuse_prints(module: ir.Module, language: Language) -> None:
+    """Raise for a print of floats, which a launch of pykern's own tells in 64 bits."""
+    for op in named(module.operation, "kern.print"):
+        kinds = [ir.StringAttr(kind).value for kind in ir.ArrayAttr(op.attributes["dtypes"])]
+        if any(kind.startswith(("f", "bf")) for kind in kinds):
+            raise TargetError(
+                f"a kernel in {language.name} has nobody to print floats to",
+                span_of(op.location),
+                hint="leave the print out of what another program launches",
+            )
 
 
 def type_unused(flat: Flat, source: KernelSource, language: Language) -> None:

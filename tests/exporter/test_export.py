@@ -171,6 +171,29 @@ def test_strides_of_an_object(tmp_path: Path) -> None:
     np.testing.assert_array_equal(out, 2 * x[::-1])
 
 
+@pk.kernel
+def counted(bins, x):
+    i = pk.index()
+    pk.atomic_add(bins, pk.i32(x[i]) & 15, 1)
+
+
+def test_a_histogram_needs_nobody_who_gives_it_memory(tmp_path: Path) -> None:
+    """In a launch by pykern each thread has bins of its own first."""
+    if not shutil.which("gcc"):
+        pytest.skip("no compiler of C: gcc")
+    i32 = pk.spec((None,), np.int32)
+    pk.export(counted, i32, i32, ndrange=(None,), form="object", to=tmp_path / "counted.o")
+    subprocess.run(("gcc", "-shared", "-o", "counted.so", "counted.o", "-lm"), cwd=tmp_path, check=True)
+    x, bins = np.arange(-500, 9001, dtype=np.int32), np.ones(16, np.int32)
+    passed = [
+        each
+        for array in (bins, x)
+        for each in (ctypes.c_void_p(array.ctypes.data), ctypes.c_int64(array.size))
+    ]
+    assert ctypes.CDLL(str(tmp_path / "counted.so")).counted(*passed, ctypes.c_int64(x.size)) == 0
+    np.testing.assert_array_equal(bins, 1 + np.bincount(x & 15))
+
+
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "html"])
 def test_every_form_is_written(form: str, tmp_path: Path) -> None:
     if form == "hsaco" and not shutil.which("ld.lld"):
@@ -219,7 +242,7 @@ def test_lines_of_python_as_comments() -> None:
     assert "// out[i, j] = x[i, j] + rate" in exported("wgsl", comments=True).text
 
 
-@pytest.mark.parametrize("form", ["c", "object", "opencl-c", "ptx"])
+@pytest.mark.parametrize("form", ["c", "object", "opencl-c", "msl", "wgsl", "ptx"])
 def test_prints_are_refused(form: str) -> None:
     with pytest.raises(pk.TargetError, match=r"nobody|needs pykern") as raised:
         pk.export(telling, pk.spec((8,), F), ndrange=8, form=form)
