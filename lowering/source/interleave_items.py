@@ -21,11 +21,14 @@ from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.registers import BLOCK_COLUMNS, BLOCK_ROWS, WAITING_COLUMNS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import is_speculatable
-from pykern.passes.ir.values import is_inside, parent_of
+from pykern.passes.ir.values import arguments_behind, is_inside, parent_of
 from pykern.passes.kernels import find, is_constant, named
 
 _PURE = ("arith.", "math.")
 _LINEAR = ("arith.addi", "arith.muli", "arith.subi", "arith.index_cast")
+
+_MOST_TERMS = 200
+"""Numbers of which the place of an element is made, at most."""
 
 
 @dataclass(frozen=True)
@@ -119,36 +122,31 @@ def _reused(loop: ir.Operation, loads: list[ir.Operation]) -> ir.Operation | Non
     return around if any(stride(op.operands[1], counter) == 0 for op in loads) else None
 
 
-def stride(place: ir.Value, counter: ir.Value) -> int | None:
-    """By how much a place moves when the counter does; None where that is no known number."""
-    if place == counter:
-        return 1
-    owner = place.owner
-    if isinstance(owner, ir.Block) or not _reads(place, counter):
+def stride(place: ir.Value, counter: ir.Value, known: dict[ir.Value, int | None] | None = None) -> int | None:
+    """By how much a place moves when the counter does; None where that is no known number. `known` are those that
+    were asked for before."""
+    known = {counter: 1} if known is None else known
+    if place not in known:
+        known[place] = _moves(place, counter, known)
+    return known[place]
+
+
+def _moves(place: ir.Value, counter: ir.Value, known: dict[ir.Value, int | None]) -> int | None:
+    if counter not in arguments_behind(place):
         return 0
-    if owner.name not in _LINEAR:
+    op = place.owner
+    if isinstance(op, ir.Block) or op.name not in _LINEAR or len(known) > _MOST_TERMS:
         return None
-    sides = [stride(operand, counter) for operand in owner.operands]
-    if None in sides:
-        return None
-    if owner.name == "arith.index_cast":
+    sides = [stride(operand, counter, known) for operand in op.operands]
+    if op.name == "arith.index_cast":
         return sides[0]
     one, other = sides
-    assert one is not None and other is not None
-    if owner.name != "arith.muli":
-        return one + other if owner.name == "arith.addi" else one - other
-    factors = [is_constant(operand) for operand in owner.operands]
-    if one == 0 and other == 0:
-        return 0
-    moving, factor = (one, factors[1]) if other == 0 else (other, factors[0])
-    return moving * factor if factor is not None and 0 in (one, other) else None
-
-
-def _reads(value: ir.Value, counter: ir.Value) -> bool:
-    if value == counter:
-        return True
-    owner = value.owner
-    return not isinstance(owner, ir.Block) and any(_reads(operand, counter) for operand in owner.operands)
+    if one is None or other is None:
+        return None
+    if op.name != "arith.muli":
+        return one + other if op.name == "arith.addi" else one - other
+    factor = is_constant(op.operands[1] if other == 0 else op.operands[0])
+    return (one or other) * factor if factor is not None and 0 in (one, other) else None
 
 
 def _divisor(loop: ir.Operation, wanted: tuple[int, ...]) -> int:

@@ -15,9 +15,9 @@ from mlir.dialects import arith, memref, scf
 
 from pykern.dialect import attributes as kern
 from pykern.lowering.source.whole_launch import PRIVATE
-from pykern.passes.ir.clone import clone
+from pykern.passes.ir.clone import clone, rematerialise
 from pykern.passes.ir.constants import constant
-from pykern.passes.ir.values import is_inside, parent_of
+from pykern.passes.ir.values import parent_of
 from pykern.passes.kernels import index_constant, is_constant, terminator
 
 Known = dict[ir.Value, ir.Value]
@@ -182,12 +182,7 @@ class _Blocks:
 
     def _value(self, value: ir.Value, known: Known) -> ir.Value:
         """A value of a work-item: what it was made of is computed again."""
-        if value in known or not is_inside(value, self.whole):
-            return known.get(value, value)
-        op = value.owner.operation
-        copy = clone(op, lambda each: self._value(each, known))
-        known.update(zip(op.results, copy.results, strict=True))
-        return known[value]
+        return rematerialise(value, self.whole, known)
 
     def _reach(self, ops: list[ir.Operation], known: Known) -> None:
         """Copy ops of a loop's body here."""

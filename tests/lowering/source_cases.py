@@ -406,8 +406,8 @@ CASES = {
     ),
     "product": SourceCase(
         products,
-        lambda g: (floats(g, 17, 23), floats(g, 17, 31), floats(g, 31, 23)),
-        (17, 23),
+        lambda g: (floats(g, 17, 43), floats(g, 17, 31), floats(g, 31, 43)),
+        (17, 43),
         lambda c, a, b: a @ b,
     ),
     "group reduction": SourceCase(

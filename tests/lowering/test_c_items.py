@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import runpy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -148,3 +150,52 @@ def test_what_a_condition_computes(shape: tuple[int, int], known: bool, rng: np.
         value, rounds = np.where(going, value / 2, value), rounds + going
     np.testing.assert_array_equal(out, rounds * 100 + np.abs(value) * 2)
     assert ("going" in text) == (not known or shape[1] >= 64)
+
+
+@pk.kernel
+def drawn(out, x, seed: pk.i32):
+    i = pk.index()
+    total = pk.f32(0)
+    for k in range(x.shape[0]):
+        total += x[pk.i32(pk.random(seed, i + k) * x.shape[0])]
+    out[i] = total
+
+
+def test_elements_at_places_that_many_numbers_make(rng: np.random.Generator) -> None:
+    """Each is a neighbour of none: the loops stay, and it takes no time to see it."""
+    x, out, expected = rng.standard_normal((3, 70)).astype(np.float32)
+    drawn(expected, x, -4, ndrange=70)
+    text = pk.export(drawn, *(pk.spec((70,), pk.f32) for _ in range(2)), -4, form="c", ndrange=70).text
+    run_it = compiled_c(text, "drawn", FLAGS).drawn
+    run_it(ctypes.c_void_p(out.ctypes.data), ctypes.c_void_p(x.ctypes.data), ctypes.c_int32(-4))
+    np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
+    assert "float total[" not in text
+
+
+@pytest.mark.slow
+def test_long_chains_in_front_of_a_loop(tmp_path: Path) -> None:
+    """What a work-item computes first is computed again for each part of a block, however long it is."""
+    lines = ["        value = value * pk.f32(0.5) + x[i]"] * 1200
+    (tmp_path / "long.py").write_text(
+        "\n".join(
+            [
+                "import pykern as pk",
+                "@pk.kernel",
+                "def chain(out, x):",
+                "    i = pk.index()",
+                "    value = x[i]",
+                *(line[4:] for line in lines),
+                "    while value > 1:",
+                "        value = value * pk.f32(0.25)",
+                "    out[i] = value",
+            ]
+        )
+    )
+    kernel = runpy.run_path(str(tmp_path / "long.py"))["chain"]
+    x = np.linspace(0, 9, 64, dtype=np.float32)
+    out = np.zeros_like(x)
+    run(kernel, out, x, known=True, ndrange=(64,), flags=("-std=c11", "-O1"))
+    value = 2 * x
+    while (going := value > 1).any():
+        value = np.where(going, value * np.float32(0.25), value)
+    np.testing.assert_allclose(out, value, rtol=1e-5)
