@@ -18,6 +18,7 @@ from mlir import ir
 from pykern.dialect import attributes as kern
 from pykern.lowering.source.item_blocks import Items, emit_blocks
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.code_size import PLACE_TERMS
 from pykern.passes.analysis.cost_model.registers import BLOCK_COLUMNS, BLOCK_ROWS, WAITING_COLUMNS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import is_speculatable
@@ -26,9 +27,6 @@ from pykern.passes.kernels import find, is_constant, named
 
 _PURE = ("arith.", "math.")
 _LINEAR = ("arith.addi", "arith.muli", "arith.subi", "arith.index_cast")
-
-_MOST_TERMS = 200
-"""Numbers of which the place of an element is made, at most."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,7 @@ def _moves(place: ir.Value, counter: ir.Value, known: dict[ir.Value, int | None]
     if counter not in arguments_behind(place):
         return 0
     op = place.owner
-    if isinstance(op, ir.Block) or op.name not in _LINEAR or len(known) > _MOST_TERMS:
+    if isinstance(op, ir.Block) or op.name not in _LINEAR or len(known) > PLACE_TERMS:
         return None
     sides = [stride(operand, counter, known) for operand in op.operands]
     if op.name == "arith.index_cast":

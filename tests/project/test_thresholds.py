@@ -116,6 +116,7 @@ FACTS_OF_TARGETS = {
     "pykern.lowering.rocdl.metadata": (FORMAT, "_PT_NOTE _NT_AMDGPU_METADATA"),
     "pykern.lowering.rocdl.occupancy": (HARDWARE, "SHARED_UNIT"),
     "pykern.lowering.rocdl.pipeline": (HARDWARE, "PRIVATE"),
+    "pykern.lowering.source.c_functions": (TEXT, "_LONGEST"),
     "pykern.lowering.source.expressions": (TEXT, "ATOM"),
     "pykern.lowering.source.language": (HARDWARE, "Language.atomic_bits"),
     "pykern.lowering.source.msl": (HARDWARE, "Metal.atomic_bits"),

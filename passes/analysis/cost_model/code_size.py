@@ -82,3 +82,5 @@ FEWEST_CHAIN_OPS = 200
 """Operations of a loop from which its chains are cut so: over shorter ones LLVM does not take long."""
 LLVM_UNROLLED = 16
 """Iterations of an inner loop up to which LLVM may unroll the loop around it as well."""
+PLACE_TERMS = 200
+"""Numbers that the place of an element is made of, looked at to see how it moves; of more it is taken for data."""
