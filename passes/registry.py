@@ -18,6 +18,7 @@ from pykern.passes.arithmetic.call_extremes import CallExtremes
 from pykern.passes.arithmetic.expand_f16 import ExpandF16
 from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
 from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
+from pykern.passes.arithmetic.join_choices import JoinChoices
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.arithmetic.round_once import RoundOnce
 from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
@@ -110,6 +111,7 @@ OWN: tuple[type[Pass], ...] = (
     JoinStores,
     TransposeItems,
     LoopsAroundItems,
+    JoinChoices,
     KeepRoundings,
     RoundOnce,
     ScratchRows,
