@@ -108,7 +108,10 @@ def _is_absent(device: object) -> bool:
 
 def _mark(tests: Sequence[pytest.Function], swept: tuple[str, ...]) -> None:
     devices = [test.callspec.params.get("device") for test in tests]
-    absent = [_is_absent(device) or _repeats(device) for device in devices]
+    absent = [
+        _is_absent(device) or _repeats(device) or test.get_closest_marker("slow") is not None
+        for device, test in zip(devices, tests, strict=True)
+    ]
     rows = [{name: id(value) for name, value in test.callspec.params.items()} for test in tests]
     chosen = choose(rows, swept, absent)
     for number, test in enumerate(tests):
@@ -119,7 +122,7 @@ def _mark(tests: Sequence[pytest.Function], swept: tuple[str, ...]) -> None:
 def choose(rows: Sequence[Row], swept: Sequence[str], absent: Sequence[bool]) -> set[int]:
     """The numbers of the `rows` that stay quick: each case once, each value of a swept parameter once.
 
-    Where ``absent[n]``, row `n` cannot run here, and stands for its case only if no other row can.
+    Where ``absent[n]``, row `n` cannot run here, or is slow anyway, and stands for its case only if no other row can.
     """
     chosen: set[int] = set()
     seen: Counter[object] = Counter()

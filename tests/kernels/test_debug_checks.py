@@ -10,11 +10,22 @@ import pytest
 
 import pykern as pk
 from pykern.errors import KernelTypeError
+from tests.cases.emulated import EMULATED
 from tests.cases.seeds import seeds
 from tests.cases.texts import imported
 
 over_devices = pytest.mark.parametrize(
-    "device", ["cpu", "python", "opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True
+    "device",
+    [
+        "cpu",
+        "python",
+        "opencl:0",
+        "vulkan:0",
+        "webgpu:0",
+        *EMULATED,
+        "metal:emulated:0",
+    ],
+    indirect=True,
 )
 on_the_cpu = pytest.mark.parametrize("device", ["cpu", "python"])
 
@@ -365,7 +376,11 @@ def test_other_words_are_refused(options, reason):
         pk.kernel(own_memory.__wrapped__, **options)
 
 
-@pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True)
+@pytest.mark.parametrize(
+    "device",
+    ["opencl:0", "vulkan:0", "webgpu:0", *EMULATED, "metal:emulated:0"],
+    indirect=True,
+)
 @pytest.mark.parametrize("options", [{"debug": "races"}, {"timeout": 1.0}])
 def test_what_a_device_cannot_look_for_is_refused(device, options):
     x = pk.ones(3, pk.f64, device=device)

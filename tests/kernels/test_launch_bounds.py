@@ -10,10 +10,11 @@ import pytest
 import pykern as pk
 from pykern.errors import AssertionFailed, OutOfBounds
 from pykern.runtime.launchable import SUPPORTED
+from tests.cases.emulated import EMULATED
 from tests.cases.texts import written
 
 N = 8
-DEVICES = pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0"], indirect=True)
+DEVICES = pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0", *EMULATED], indirect=True)
 
 
 class Pair(NamedTuple):

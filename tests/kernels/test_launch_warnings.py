@@ -10,9 +10,12 @@ import pytest
 import pykern as pk
 from pykern.errors import LaunchError, OutOfBounds
 from pykern.launching import warned
+from tests.cases.emulated import EMULATED
 
 N = 16
-DEVICES = pytest.mark.parametrize("device", ["cpu", "python", "opencl:0", "vulkan:0"], indirect=True)
+DEVICES = pytest.mark.parametrize(
+    "device", ["cpu", "python", "opencl:0", "vulkan:0", *EMULATED], indirect=True
+)
 HOST = ("cpu", "python")
 
 

@@ -15,6 +15,7 @@ import pytest
 
 import pykern as pk
 from pykern.runtime.launchable import SUPPORTED
+from tests.cases.emulated import EMULATED
 
 warm = pytest.mark.skipif(not SUPPORTED, reason="calls go through Python in this build of CPython")
 X = np.arange(5.0)
@@ -152,7 +153,9 @@ def changes(patch):
 FUNCTIONS = [
     class_attribute, inherited, nested, slot, property_, of_frozen, member, of_pair, of_module, of_global,
 ]  # fmt: skip
-DEVICES = pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0", "python"], indirect=True)
+DEVICES = pytest.mark.parametrize(
+    "device", ["cpu", "opencl:0", "vulkan:0", *EMULATED, "python"], indirect=True
+)
 
 
 class Calls:
@@ -366,7 +369,9 @@ def test_an_object_that_has_every_attribute():
 
 
 @pytest.mark.parametrize(
-    "device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0", "metal:emulated:0"], indirect=True
+    "device",
+    ["cpu", "opencl:0", "vulkan:0", "webgpu:0", *EMULATED, "metal:emulated:0"],
+    indirect=True,
 )
 def test_replays_of_a_graph_have_the_names_of_the_capture(device, monkeypatch):
     kernel = pk.kernel(of_global)
