@@ -74,7 +74,7 @@ def _empty(lengths: tuple[int, ...], dtype: Any) -> Any:
     kind = _numpy().dtype(numpy_dtype(dtype))
     if math.prod(lengths) * kind.itemsize < KEPT_LEAST or kind.hasobject:
         return _numpy().empty(lengths, kind)
-    return provided("empty_in_kept_memory")(lengths, kind)
+    return provided("empty_from_allocator")(lengths, kind)
 
 
 def _like(name: str, x: Any, device: Any, *args: Any) -> Any:
