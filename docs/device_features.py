@@ -126,7 +126,9 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "whole kernels: matrix product, transpose": ("test_kernels::test_matmul_*", "test_kernels::test_transpose"),
     "tile kernels (`pk.tile`)": ("test_tiles::*", "test_tile_errors::*"),
     "gradients of kernels (`pk.autodiff`)": ("test_kernels_on_devices::*",),
-    "array programs and their gradients (`pk.jit`, `pk.grad`)": ("test_programs::*", "test_devices::*", "test_program_devices::*", "test_graphs::*"),
+    "array programs and their gradients (`pk.jit`, `pk.grad`)": (
+        "test_programs::*", "test_devices::*", "test_program_devices::*", "test_graphs::*",
+    ),
 }  # fmt: skip
 
 
