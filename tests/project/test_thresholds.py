@@ -111,6 +111,7 @@ FACTS_OF_TARGETS = {
     ),
     "pykern.lowering.nvvm.chips": (HARDWARE, "SUBGROUP MAX_GROUP MAX_DEPTH STATIC_SHARED REGISTERS Chip.reserved"),
     "pykern.lowering.nvvm.occupancy": (HARDWARE, "REGISTER_UNIT PARTITIONS SHARED_UNIT"),
+    "pykern.lowering.rocdl.barriers": (FOREIGN, "CDNA_SHARED"),
     "pykern.lowering.rocdl.chips": (HARDWARE, "MAX_GROUP _K"),
     "pykern.lowering.rocdl.codegen": (FORMAT, "CODE_OBJECT"),
     "pykern.lowering.rocdl.metadata": (FORMAT, "_PT_NOTE _NT_AMDGPU_METADATA"),

@@ -82,3 +82,5 @@ FEWEST_CHAIN_OPS = 200
 """Operations of a loop from which its chains are cut so: over shorter ones LLVM does not take long."""
 LLVM_UNROLLED = 16
 """Iterations of an inner loop up to which LLVM may unroll the loop around it as well."""
+INNER_TEXT = 72
+"""Characters of a printed expression of C up to which another one holds it, in functions written out."""
