@@ -116,7 +116,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "NaN, races, division by zero (`debug=`), `timeout=`": (
         "test_debug_checks::*", "test_reference_rules::test_debug_tells_of_a_division_by_zero",
     ),
-    "launches looked at before they begin": (
+    "bounds and arguments checked before a launch begins": (
         "test_launch_bounds::*", "test_launch_warnings::*", "test_shape_as_ndrange::*",
         "test_reference_rules::test_arrays_that_overlap_in_part_are_refused",
     ),

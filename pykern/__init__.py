@@ -88,6 +88,7 @@ provide(
         "cast": "pykern.language",
         "client_command": "pykern.tools.warm_server",
         "copied_by_kernel": "pykern.api.element_copies",
+        "empty_from_allocator": "pykern.obtain.memory_code",
         "launch_tiles": "pykern.api.tile_launches",
         "op": "pykern.torch.op",
         **dict.fromkeys(

@@ -16,6 +16,7 @@ from pykern.dialect.atomics import AtomicRmwOp
 from pykern.dialect.collectives import SubgroupReduceOp
 from pykern.lowering.gpu.grid import Grid, item_in_group
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.devices import SUBGROUP_ITEMS
 from pykern.passes.analysis.uniformity import Uniformity
 from pykern.passes.framework import Pass
 from pykern.passes.ir.memory import root_of
@@ -43,7 +44,7 @@ class AggregateAtomics(Pass):
     only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = (AtomicRmwOp.OPERATION_NAME,)
     powers: ClassVar[tuple[str, ...]] = ("subgroup_size",)
-    subgroup_size: int = 32
+    subgroup_size: int = SUBGROUP_ITEMS
     floats_only: bool = False
 
     def run(self, module: ir.Module) -> None:

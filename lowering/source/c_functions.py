@@ -14,6 +14,7 @@ from pykern.lowering.source.language import CALLED, FUNCTIONS, Language, Word
 from pykern.lowering.source.names import Names, UserNames
 from pykern.lowering.source.printer import INDENT, Printer
 from pykern.lowering.spirv.arithmetic import ExpandArithmetic
+from pykern.passes.analysis.cost_model.code_size import INNER_TEXT
 from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
 
@@ -25,8 +26,6 @@ WRITTEN = {"f32": _EITHER, "f64": (*_EITHER, "acosh")}
 """Functions that are written out, by the type that they are computed in: those that take less time than calls, see the
 benchmarks' notes. Angles of any size need branches; powers need twice the digits."""
 _ABOVE = "// In arithmetic alone, so that loops of it run in vectors; {library} is as accurate."
-_LONGEST = 72
-"""Characters of an expression that another one holds."""
 _BINARY = ("atan2",)
 
 
@@ -88,5 +87,5 @@ class _FunctionPrinter(Printer):
 
     def _may_wait(self, op: ir.Operation, user: ir.Operation, expression: Expression) -> bool:
         is_chosen = user.name == "arith.select" and op.results[0] != user.operands[0]
-        is_short = len(expression.text) <= _LONGEST
+        is_short = len(expression.text) <= INNER_TEXT
         return is_short and not is_chosen and super()._may_wait(op, user, expression)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 SCHEDULES = "schedules"
 """Where the resources of a compiled program name the schedules of its contractions, in order."""
 FEWEST_PRODUCTS = 1 << 20
-"""Multiplications, about, of a kernel's launch from which the longer way to code in tiles pays: 0.1 ms of loops."""
+"""Multiplications, about, of a kernel's launch from which the longer way to code in tiles pays."""
 SHORTEST_SIDE = 8
 """Rows and columns of matrices below which tiles are all but empty: points and colours stay loops over work-items."""
 

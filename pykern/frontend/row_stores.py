@@ -17,13 +17,11 @@ from pykern.frontend.advice import scalar_from
 from pykern.frontend.casts import materialise
 from pykern.frontend.rows import Row
 from pykern.frontend.values import Array, Scalar, TupleValue, Value, describe
+from pykern.passes.analysis.cost_model.lengths import COPIED_ROW
 from pykern.types import weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.elements import Elements
-
-MOST_COPIES = 8
-"""Rows of a known length up to this one are stored without a loop."""
 
 
 def store(t: Elements, node: ast.expr, target: Array, value: Value, written: ast.AST | None = None) -> None:
@@ -59,7 +57,7 @@ def _store(
         else:
             t.store(node, target, [*target.outer, materialise(index)], part, written)
 
-    if length.is_const and (length.const <= MOST_COPIES or rows.has_tuple(value)):  # type: ignore[operator]
+    if length.is_const and (length.const <= COPIED_ROW or rows.has_tuple(value)):  # type: ignore[operator]
         for place in range(length.const):  # type: ignore[arg-type]
             one(Scalar(weak_int, const=place))
         return

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from pykern.data.abi import KEPT_LEAST
+from pykern.data.provided import provided
 from pykern.data.synthetic_frame import at_users_line
 from pykern.errors import KernelError, OutOfMemory
 from pykern.language.builtin import builtin
@@ -73,9 +74,7 @@ def _empty(lengths: tuple[int, ...], dtype: Any) -> Any:
     kind = _numpy().dtype(numpy_dtype(dtype))
     if math.prod(lengths) * kind.itemsize < KEPT_LEAST or kind.hasobject:
         return _numpy().empty(lengths, kind)
-    from pykern.obtain.memory_code import empty  # here: the rest of pykern comes with it
-
-    return empty(lengths, kind)
+    return provided("empty_from_allocator")(lengths, kind)
 
 
 def _like(name: str, x: Any, device: Any, *args: Any) -> Any:

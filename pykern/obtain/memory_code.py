@@ -43,7 +43,7 @@ class MemoryCode(EntryCode):
 memory_code = MemoryCode()
 
 
-def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+def empty_from_allocator(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """NumPy's `empty` of something large, in kept memory."""
     memory_code.wanted()
     nbytes = math.prod(shape) * dtype.itemsize

@@ -114,7 +114,7 @@ def _buffer(module: Module) -> None:
 def _jax(module: Module) -> None:
     """Of an array of JAX whose elements the buffer protocol has no letter for (bf16, fp8): the array that its own
     method makes of its memory, which is read-only, and goes with the frame; false where that is a copy. To be refused a
-    buffer takes three times as long as that, so it is remembered which sort came last."""
+    buffer takes longer than that, so it is remembered which sort came last."""
     f = Body(module, "pk_jax", TRUE.type, [PTR, PTR, PTR])
     frame, view, value = f.arguments
     given = f.stack("ptr")

@@ -84,3 +84,5 @@ LLVM_UNROLLED = 16
 """Iterations of an inner loop up to which LLVM may unroll the loop around it as well."""
 PLACE_TERMS = 200
 """Numbers that the place of an element is made of, looked at to see how it moves; of more it is taken for data."""
+INNER_TEXT = 72
+"""Characters of a printed expression of C up to which another one holds it, in functions written out."""

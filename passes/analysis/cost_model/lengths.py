@@ -73,3 +73,5 @@ NETWORK_SORTED = 16
 """Elements up to which a network sorts them: it grows with n log(n) squared, and needs a register for each."""
 INSERTION_SORTED = 40
 """Keys up to which insertion sort is faster than counting their digits."""
+COPIED_ROW = 8
+"""Elements of a row up to which storing it is written out, rather than a loop."""

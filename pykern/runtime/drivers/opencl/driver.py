@@ -185,7 +185,7 @@ class OpenClDriver:
             cl.enqueue_nd_range_kernel(stream.native, code.kernel, items, group)
 
     def _set_arguments(self, code: Code, arguments: list[Memory | int]) -> None:
-        """By the loader's own function where it is known: pyopencl takes 100 us to look at a few arguments."""
+        """By the loader's own function where it is known: pyopencl looks at each argument in Python."""
         if self._put is None:
             code.kernel.set_args(*(a.handle if isinstance(a, Memory) else np.int64(a) for a in arguments))
             return
