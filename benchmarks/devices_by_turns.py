@@ -58,14 +58,14 @@ def measured(tree: Path, folder: Path, asked: list[str]) -> Times:
 def compared(before: Times, now: Times) -> list[str]:
     """Lines of the table."""
     both = [key for key in now if key in before]
-    lines = [f"{'milliseconds, the least':30}{'device':12}{'before':>10}{'now':>10}{'ratio':>8}"]
+    lines = [f"{'milliseconds, the least':38}{'device':12}{'before':>10}{'now':>10}{'ratio':>8}"]
     for row, device in both:
         old, new = before[row, device] * 1e3, now[row, device] * 1e3
-        lines.append(f"{row:30}{device:12}{old:10.3f}{new:10.3f}{new / old:8.2f}")
+        lines.append(f"{row:38}{device:12}{old:10.3f}{new:10.3f}{new / old:8.2f}")
     for device in dict.fromkeys(device for _, device in both):
         ratios = [now[key] / before[key] for key in both if key[1] == device]
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        lines.append(f"{'geometric mean':30}{device:12}{'':20}{mean:8.2f}")
+        lines.append(f"{'geometric mean':38}{device:12}{'':20}{mean:8.2f}")
     alone = sorted({key[0] for key in before.keys() ^ now.keys()})
     return lines + ([f"in one tree alone: {', '.join(alone)}"] if alone else [])
 
