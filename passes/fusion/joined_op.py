@@ -17,7 +17,7 @@ from pykern.passes.kernels import body, identity
 
 
 @dataclass
-class _Plan:
+class _Operands:
     """Operands of the op that is made."""
 
     inputs: dict[tuple[ir.Value, str], int] = field(default_factory=dict)
@@ -45,13 +45,13 @@ def join_ops(members: Sequence[ir.Operation]) -> ir.Operation:
     views = [Structured(op) for op in members]
     inside = {identity(op) for op in members}
     own = {result: n for n, result in enumerate(r for op in members for r in op.results)}
-    plan, places, kept = _Plan(), [], []
+    operands, places, kept = _Operands(), [], []
     sums = reduces(members[0])  # a sum goes on with what it holds, even if nobody else reads it
     targets: dict[ir.Value, ir.Value] = {}
     for view in views:
         count = len(view.inputs)
         place = [
-            ("own", own[value]) if value in own else plan.read(value, access)
+            ("own", own[value]) if value in own else operands.read(value, access)
             for value, access in zip(view.inputs, view.maps, strict=False)
         ]
         for n, (target, result) in enumerate(zip(view.outputs, view.op.results, strict=True)):
@@ -60,7 +60,7 @@ def join_ops(members: Sequence[ir.Operation]) -> ir.Operation:
             targets[result] = real = targets.get(target, target)
             if leaves:
                 kept.append(result)
-                written = plan.write(
+                written = operands.write(
                     real if _is_free(target, own, inside) else _empty(members[-1], target), access
                 )
             if target in own:
@@ -68,15 +68,15 @@ def join_ops(members: Sequence[ir.Operation]) -> ir.Operation:
             elif leaves:
                 place.append(written)
             else:
-                place.append(plan.read(target, access) if has_uses(argument) else ("none", 0))
+                place.append(operands.read(target, access) if has_uses(argument) else ("none", 0))
         places.append(place)
     last = members[-1]
     with ir.InsertionPoint(last), last.location:
         made = generic(
-            [value for value, _ in plan.inputs], plan.outputs, [*plan.maps[0], *plan.maps[1]],
+            [value for value, _ in operands.inputs], operands.outputs, [*operands.maps[0], *operands.maps[1]],
             reduction_loops(last),
         )  # fmt: skip
-    values = _move(views, places, made, len(plan.inputs))
+    values = _move(views, places, made, len(operands.inputs))
     with ir.InsertionPoint(body(made)), made.location:
         ir.Operation.create("linalg.yield", operands=[values[own[result]] for result in kept])
     for result, new in zip(kept, made.results, strict=True):
