@@ -135,5 +135,6 @@ CONVERGENT = COLLECTIVES | {
     "kern.multiply_matrices",
     "kern.load_matrices",
     "kern.multiply_panels",
+    "kern.multiply_words",
 }
 """Ops at which the work-items of a group wait for each other."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from pykern.dialect.base import KernOp, kern_op
+from pykern.dialect.matrices import QUAD
 from pykern.dialect.matrix_units import SUMS
 
 ITEMS, ROWS = 128, 64
@@ -206,3 +207,72 @@ class MultiplyPanelsOp(KernOp):
             raise self.refuse(f"sums products of {kind} in {SUMS[kind]}")
         if self.columns % 64 or not 0 < self.columns <= 256 or count % (self.columns // 2) or count == 0:
             raise self.refuse(f"has {count} sums of {self.columns} columns")
+
+
+@kern_op
+class MultiplyWordsOp(KernOp):
+    """Add the product of a left factor in registers and of a right one in shared memory to the sums of a warpgroup.
+
+    The left factor has 64 rows, 16 of each subgroup; four words of a work-item hold 16 terms, as `m16n8k16` has them
+    (`pykern.dialect.matrix_units`), the words of the next terms follow. Of the right factor 64 terms of all `columns`
+    are panels one behind the other, as in `kern.multiply_panels`, and the next terms follow. `type` is that of the
+    elements, of 16 bits.
+
+    ``%d:32 = "kern.multiply_words"(%m, %i, %w0, ..., %c0, ...) {by_terms = true, columns = 64 : i32,
+    operandSegmentSizes = array<i32: 1, 1, 16, 32>, type = "f16"} : (...) -> (...)``
+    """
+
+    OPERATION_NAME = "kern.multiply_words"
+    IRDL = f"""{_MEMORY}
+    %word = irdl.is i32
+    %sum = irdl.is f32
+    %columns = irdl.base "#builtin.integer"
+    %by_terms = irdl.base "#builtin.integer"
+    %type = irdl.base "#builtin.string"
+    irdl.operands(right: %memref, place: %index, words: variadic %word, sums: variadic %sum)
+    irdl.results(totals: variadic %sum)
+    irdl.attributes {{ "columns" = %columns, "by_terms" = %by_terms, "type" = %type }}
+    """
+
+    @classmethod
+    def create(
+        cls,
+        words: Sequence[ir.Value],
+        right: tuple[ir.Value, ir.Value],
+        sums: Sequence[ir.Value],
+        by_terms: bool,
+        kind: str,
+    ) -> list[ir.Value]:
+        """The new sums; `right` is memory and a place in it."""
+        made = cls.build(
+            [*right, *words, *sums],
+            [v.type for v in sums],
+            columns=ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 2 * len(sums)),
+            by_terms=ir.BoolAttr.get(by_terms),
+            type=ir.StringAttr.get(kind),
+            operandSegmentSizes=ir.DenseI32ArrayAttr.get([1, 1, len(words), len(sums)]),
+        )
+        return list(made.results)
+
+    @property
+    def columns(self) -> int:
+        return ir.IntegerAttr(self.attributes["columns"]).value
+
+    @property
+    def by_terms(self) -> bool:
+        return ir.BoolAttr(self.attributes["by_terms"]).value
+
+    @property
+    def kind(self) -> str:
+        """The name of the factors' type."""
+        return ir.StringAttr(self.attributes["type"]).value
+
+    def check(self) -> None:
+        if ELEMENT_BYTES.get(self.kind) != 2:
+            raise self.refuse(f"multiplies f16 and bf16, not {self.kind}")
+        count = len(list(self.results))
+        if self.columns % 64 or not 0 < self.columns <= 256 or 2 * count != self.columns:
+            raise self.refuse(f"has {count} sums of {self.columns} columns")
+        words = len(list(self.operands)) - 2 - count
+        if words <= 0 or words % QUAD:
+            raise self.refuse(f"takes four words of each 16 terms, not {words}")

@@ -846,3 +846,27 @@ func.func @panels_of_words(%m: memref<4096xi32, #gpu.address_space<workgroup>>, 
   %d:32 = "kern.multiply_panels"(%m, %i, %m, %i, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) {columns = 64 : i32, left_by_terms = true, right_by_terms = true, type = "i32"} : (memref<4096xi32, #gpu.address_space<workgroup>>, index, memref<4096xi32, #gpu.address_space<workgroup>>, index, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32) -> (i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32)
   return
 }
+
+// -----
+
+func.func @words_of_bytes(%m: memref<2048xi32, #gpu.address_space<workgroup>>, %i: index, %w: i32, %s: f32) {
+  // expected-error @below {{multiplies f16 and bf16, not s8}}
+  %d:32 = "kern.multiply_words"(%m, %i, %w, %w, %w, %w, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) {by_terms = true, columns = 64 : i32, operandSegmentSizes = array<i32: 1, 1, 4, 32>, type = "s8"} : (memref<2048xi32, #gpu.address_space<workgroup>>, index, i32, i32, i32, i32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32) -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)
+  return
+}
+
+// -----
+
+func.func @words_of_half_a_step(%m: memref<2048xi32, #gpu.address_space<workgroup>>, %i: index, %w: i32, %s: f32) {
+  // expected-error @below {{takes four words of each 16 terms, not 2}}
+  %d:32 = "kern.multiply_words"(%m, %i, %w, %w, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) {by_terms = true, columns = 64 : i32, operandSegmentSizes = array<i32: 1, 1, 2, 32>, type = "f16"} : (memref<2048xi32, #gpu.address_space<workgroup>>, index, i32, i32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32) -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)
+  return
+}
+
+// -----
+
+func.func @words_with_few_sums(%m: memref<2048xi32, #gpu.address_space<workgroup>>, %i: index, %w: i32, %s: f32) {
+  // expected-error @below {{has 8 sums of 64 columns}}
+  %d:8 = "kern.multiply_words"(%m, %i, %w, %w, %w, %w, %s, %s, %s, %s, %s, %s, %s, %s) {by_terms = true, columns = 64 : i32, operandSegmentSizes = array<i32: 1, 1, 4, 8>, type = "f16"} : (memref<2048xi32, #gpu.address_space<workgroup>>, index, i32, i32, i32, i32, f32, f32, f32, f32, f32, f32, f32, f32) -> (f32, f32, f32, f32, f32, f32, f32, f32)
+  return
+}

@@ -1,4 +1,4 @@
-// RUN: %pykern-opt %s --kern-lower-to-pointers | FileCheck %s
+// RUN: %pykern-opt %s --split-input-file --kern-lower-to-pointers | FileCheck %s
 
 // Shared memory that launches bring begins at a multiple of 1024 bytes. A map is one more argument, which tells whose
 // memory it is of. The sums go through the instructions that order registers.
@@ -31,5 +31,23 @@ func.func @kernel(%a: memref<?xf16>) attributes {kern.kernel, kern.plain, kern.r
   "kern.wait_phase"(%phases, %zero, %word) : (memref<1xi64, #gpu.address_space<workgroup>>, index, i32) -> ()
   %sum = arith.constant 0.0 : f32
   %d:32 = "kern.multiply_panels"(%memory, %zero, %memory, %half, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum) {columns = 64 : i32, left_by_terms = true, right_by_terms = false, type = "f16"} : (memref<4096xi32, #gpu.address_space<workgroup>>, index, memref<4096xi32, #gpu.address_space<workgroup>>, index, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32) -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)
+  return
+}
+
+// -----
+
+// A left factor in registers: the instruction is PTX, as the op of NVVM takes a descriptor alone. Its registers keep their
+// words until the product is done.
+
+// CHECK-LABEL: func.func @words
+// CHECK: llvm.inline_asm has_side_effects asm_dialect = att "wgmma.fence.sync.aligned;"
+// CHECK-COUNT-2: llvm.inline_asm has_side_effects asm_dialect = att "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {$0, {{.*}}$31}, {$32, $33, $34, $35}, $36, p, 1, 1, 1; }"
+// CHECK: nvvm.wgmma.commit.group.sync.aligned
+// CHECK: llvm.inline_asm has_side_effects asm_dialect = att "wgmma.wait_group.sync.aligned 0;"
+func.func @words(%w: i32) attributes {kern.kernel, kern.plain, kern.rank = 1 : i64, kern.workgroup = array<i64: 128>, kern.arguments = ["i32"]} {
+  %memory = "kern.shared"() {kern.at_launch} : () -> memref<2048xi32, #gpu.address_space<workgroup>>
+  %zero = arith.constant 0 : index
+  %sum = arith.constant 0.0 : f32
+  %d:32 = "kern.multiply_words"(%memory, %zero, %w, %w, %w, %w, %w, %w, %w, %w, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum) {by_terms = false, columns = 64 : i32, operandSegmentSizes = array<i32: 1, 1, 8, 32>, type = "bf16"} : (memref<2048xi32, #gpu.address_space<workgroup>>, index, i32, i32, i32, i32, i32, i32, i32, i32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32) -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)
   return
 }

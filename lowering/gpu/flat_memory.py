@@ -232,6 +232,8 @@ class _Flattener:
             if op.name == "memref.dim":
                 dim = kernels.is_constant(op.operands[1])
                 assert dim is not None, "lengths are asked for by number"
+                if dim >= len(flat.lengths):
+                    raise TargetError(f"there is no dimension {dim}", span_of(op.location))
                 replace(op, [flat.lengths[dim]])
                 continue
             if op.name in _TAKEN_WHOLE and flat.offset is None:
@@ -255,6 +257,7 @@ _TAKEN_WHOLE = {
     "kern.copy_box",
     "kern.wait_phase",
     "kern.multiply_panels",
+    "kern.multiply_words",
 }
 """Ops on the begin of memory, or on places in memory of one dimension."""
 

@@ -275,6 +275,13 @@ class _Lowering:
         view = op.opview
         return warpgroup_memory.multiply_panels(*pointers, sums, view.columns, view.by_terms, view.kind)
 
+    def _multiply_words(self, op: ir.Operation) -> list[ir.Value]:
+        view, values = op.opview, list(op.operands)
+        count = len(list(op.results))
+        _, right = self._address(values[0], values[1])
+        words, sums = values[2:-count], values[-count:]
+        return warpgroup_memory.multiply_words(words, right, sums, view.by_terms, view.kind)
+
     def _scope(self, held: _Memory) -> ir.Attribute:
         return ir.StringAttr.get(self.options.group_scope if held.shared else self.options.device_scope)
 
@@ -332,6 +339,7 @@ _ACCESSES = {
     "kern.copy_box": _Lowering._copy_box,
     "kern.wait_phase": _Lowering._wait_phase,
     "kern.multiply_panels": _Lowering._multiply_panels,
+    "kern.multiply_words": _Lowering._multiply_words,
 }
 
 

@@ -21,6 +21,8 @@ _TERM_BYTES = 32
 """Of the terms of one instruction."""
 _LINES_OF_TERMS = 16
 """Of 16-bit elements whose lines are side by side, for one instruction."""
+_WORDS = 4
+"""Of a work-item, with its part of the terms of one instruction, where the left factor is in registers."""
 _STEPS = 4
 """Instructions that take all terms of a panel."""
 _ROWS_OF_EIGHT = 8 * ROW_BYTES
@@ -88,6 +90,42 @@ def multiply_panels(
     return [value for struct in held for value in _values(struct, each)]
 
 
+def multiply_words(
+    words: list[ir.Value], right: ir.Value, sums: list[ir.Value], by_terms: bool, kind: str
+) -> list[ir.Value]:
+    """`words` are those of the left factor, four of each step; `right` is the pointer of the other one."""
+    columns = 2 * len(sums)
+    held, descriptor = _struct(sums), _descriptor(right)
+    held = _ordered("wgmma.fence.sync.aligned;", held, len(sums), words)
+    for step in range(len(words) // _WORDS):
+        block, part = divmod(step, _STEPS)
+        place = block * columns // ROWS * PANEL_BYTES + part * _step_bytes(by_terms)
+        left = words[_WORDS * step : _WORDS * (step + 1)]
+        held = _multiplied_words(held, left, _advanced(descriptor, place), by_terms, kind)
+    ir.Operation.create("nvvm.wgmma.commit.group.sync.aligned")
+    held = _ordered("wgmma.wait_group.sync.aligned 0;", held, len(sums), words)
+    return _values(held, len(sums))
+
+
+def _multiplied_words(
+    held: ir.Value, left: list[ir.Value], right: ir.Value, by_terms: bool, kind: str
+) -> ir.Value:
+    """One instruction with the left factor in registers; NVVM's op takes a descriptor alone."""
+    count = len(_kinds(held))
+    totals = ", ".join(f"${n}" for n in range(count))
+    words = ", ".join(f"${count + n}" for n in range(_WORDS))
+    name = (
+        f"wgmma.mma_async.sync.aligned.m64n{2 * count}k{_TERM_BYTES // ELEMENT_BYTES[kind]}.f32.{kind}.{kind}"
+    )
+    turned = 0 if by_terms else 1
+    text = (
+        "{ .reg .pred p; setp.ne.b32 p, 1, 0; "
+        f"{name} {{{totals}}}, {{{words}}}, ${count + _WORDS}, p, 1, 1, {turned}; }}"
+    )
+    constraints = ["=f"] * count + ["r"] * _WORDS + ["l"] + [str(n) for n in range(count)]
+    return _assembly(text, constraints, held.type, [*left, right, *_values(held, count)])
+
+
 def _step_bytes(by_terms: bool) -> int:
     """From one instruction's terms to the next one's: within rows, or rows further on."""
     return _TERM_BYTES if by_terms else _LINES_OF_TERMS * ROW_BYTES
@@ -104,23 +142,32 @@ def _struct(values: list[ir.Value]) -> ir.Value:
     return made
 
 
+def _kinds(struct: ir.Value) -> list[ir.Type]:
+    return list(llvm.StructType(struct.type).body)
+
+
 def _values(struct: ir.Value, count: int) -> list[ir.Value]:
-    kind = ir.IntegerType.get_signless(32) if "i32" in str(struct.type) else ir.F32Type.get()
+    kind = _kinds(struct)[0]
     return [llvm.ExtractValueOp(kind, struct, ir.DenseI64ArrayAttr.get([n])).result for n in range(count)]
 
 
-def _ordered(instruction: str, struct: ir.Value, count: int) -> ir.Value:
+def _ordered(instruction: str, struct: ir.Value, count: int, words: Sequence[ir.Value] = ()) -> ir.Value:
     """An instruction that orders accesses to registers, through which the sums go: no compiler moves what writes them
-    behind it, or what reads them before it."""
-    register = "=r" if "i32" in str(struct.type) else "=f"
-    tied = ",".join([register] * count + [str(n) for n in range(count)])
+    behind it, or what reads them before it. `words` keep their registers until then."""
+    register = "=f" if isinstance(_kinds(struct)[0], ir.F32Type) else "=r"
+    constraints = [register] * count + [str(n) for n in range(count)] + ["r"] * len(words)
+    return _assembly(instruction, constraints, struct.type, [*_values(struct, count), *words])
+
+
+def _assembly(text: str, constraints: list[str], result: ir.Type, operands: list[ir.Value]) -> ir.Value:
+    """Instructions with effects, in PTX."""
     return ir.Operation.create(
         "llvm.inline_asm",
-        results=[struct.type],
-        operands=_values(struct, count),
+        results=[result],
+        operands=operands,
         attributes={
-            "asm_string": ir.StringAttr.get(instruction),
-            "constraints": ir.StringAttr.get(tied),
+            "asm_string": ir.StringAttr.get(text),
+            "constraints": ir.StringAttr.get(",".join(constraints)),
             "has_side_effects": ir.UnitAttr.get(),
             "asm_dialect": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0),
         },

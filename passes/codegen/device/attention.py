@@ -3,7 +3,7 @@
 Comes in: a program on buffers with calls that stand for attention. Goes out: a kernel and its launch for each. Scores
 are never in memory as a whole: what is done with a block of them, a running maximum and sum, is told in
 `codegen.cpu.attention.tiles`. Read next: `fma_attention` (by multiply-adds), `matrix_attention` (by tensor cores),
-`wave_attention` (by matrix cores of AMD).
+`wave_attention` (by matrix cores of AMD), `warpgroup_attention` (by four subgroups together, on Hopper).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pykern.passes.codegen.device.matrix_attention import (
     MatrixAttentionTile,
     why_not_attention,
 )
+from pykern.passes.codegen.device.warpgroup_attention import WarpgroupAttention, warpgroup_boxes
 from pykern.passes.codegen.device.wave_attention import WaveAttention
 from pykern.passes.remarks import remark
 
@@ -39,12 +40,15 @@ def launch_attentions(place: KernelContext) -> None:
 
 def _by_matrices(place: KernelContext, found: AttentionCall) -> None:
     tile = MatrixAttentionTile.of_call(found, place.aligned, place.matrix_unit)
+    boxes = warpgroup_boxes(found, tile, place.aligned) if place.warpgroup_unit else None
     blocks = -(-found.shape.queries // tile.queries)
     ndrange = found.shape.batch_count * tile.panels, blocks, tile.items
     with Kernel(place, found.call, ndrange, (1, 1, tile.items)) as kernel:
         elements = AttentionElements(kernel, found, tile.keys)
         if tile.instruction.groups:
             WaveAttention(elements, tile, place.matrix_unit).emit(blocks)
+        elif boxes is not None:
+            WarpgroupAttention(elements, tile, boxes).emit(blocks)
         else:
             MatrixAttention(elements, tile).emit(blocks)
 

@@ -70,13 +70,21 @@ def factor_boxes(product: ProductSpace, n: int, element: str, aligned: bool) -> 
     """Of elements of a type of `ELEMENT_BYTES`; `aligned`: whether the program's arguments begin at multiples of 16
     bytes."""
     array = product.space.op.operands[n]
-    kind, owner = ir.MemRefType(array.type), defining(array)
-    if element not in ELEMENT_BYTES or not (aligned and is_aligned(array)):
+    if product.group.prologues[n] is not None or not may_have_map(array, aligned):
         return None
-    if product.group.prologues[n] is not None or (owner is not None and owner.name == "memref.subview"):
-        return None  # kernels take the whole array where they read several parts of it
-    dimensions = _dimensions(product, n, kind)
-    if dimensions is None or not 2 <= len(dimensions) <= MOST_DIMENSIONS:
+    return boxes_of(element, _dimensions(product, n, ir.MemRefType(array.type)))
+
+
+def may_have_map(array: ir.Value, aligned: bool) -> bool:
+    """Whether an array begins where maps do; kernels take the whole array where they read several parts of it."""
+    owner = defining(array)
+    return aligned and is_aligned(array) and (owner is None or owner.name != "memref.subview")
+
+
+def boxes_of(element: str, dimensions: list[tuple[int, int, int]] | None) -> FactorBoxes | None:
+    """Of elements of a type of `ELEMENT_BYTES`, from whose each dimension is, its length and stride, the fastest
+    first."""
+    if element not in ELEMENT_BYTES or dimensions is None or not 2 <= len(dimensions) <= MOST_DIMENSIONS:
         return None
     whose, lengths, strides = zip(*dimensions, strict=True)
     nbytes = ELEMENT_BYTES[element]

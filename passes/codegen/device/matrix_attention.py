@@ -49,7 +49,7 @@ from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import index_constant
 
 _UNIT = "m16n8k16"
-_TERMS = 2 * WORDS
+TERMS = 2 * WORDS
 """Of an instruction."""
 
 
@@ -119,7 +119,7 @@ class MatrixAttentionTile:
     @property
     def depth(self) -> int:
         """Terms of the first product, in whole loads."""
-        terms = max(_TERMS, 2 * CHUNK * self.instruction.groups)
+        terms = max(TERMS, 2 * CHUNK * self.instruction.groups)
         return -(-self.shape.depth // terms) * terms
 
     @property
@@ -148,7 +148,10 @@ class MatrixAttention:
         self.elements, self.shape, self.tile = elements, elements.shape, tile
         self.types = [ir.MemRefType(elements.arrays[n].type).element_type for n in (KEYS, VALUES)]
         self.copies = any(tile.copied[1:])
-        block = MATRIX_ATTENTION_KEYS
+
+    def _make_panels(self) -> None:
+        """Shared memory for a block."""
+        elements, tile, block = self.elements, self.tile, MATRIX_ATTENTION_KEYS
         self.keys = self._panel(KEYS, PanelLayout(block, elements.lies_by_terms(KEYS), tile.depth // 2))
         self.values = self._panel(
             VALUES, PanelLayout(tile.columns, elements.lies_by_terms(VALUES), block // 2)
@@ -173,9 +176,10 @@ class MatrixAttention:
         in_row, in_column = split(self.lane, QUAD)
         self.row, self.column = added(added(first, scaled(subgroup, ROWS)), in_row), scaled(in_column, 2)
         self.origin = scaled(panel, tile.columns)
+        self._make_panels()
         self.keys.prepare(number, zero, zero)
         self.values.prepare(number, self.origin, zero)
-        queries = [self._queries(term) for term in range(0, tile.depth, _TERMS)]
+        queries = [self._queries(term) for term in range(0, tile.depth, TERMS)]
         begin, end = elements.key_range(first, tile.queries)
         self._fetch_keys(begin)
         nothing = constant(self.shape.element, 0)
@@ -219,7 +223,7 @@ class MatrixAttention:
         words = []
         for word in range(QUAD):
             row = added(self.row, word % 2 * (ROWS // 2))
-            at = added(self.column, term + word // 2 * (_TERMS // 2))
+            at = added(self.column, term + word // 2 * (TERMS // 2))
             words.append(packed([self.elements.factor(QUERY, row, added(at, n)) for n in (0, 1)]))
         return words
 
@@ -229,8 +233,12 @@ class MatrixAttention:
         sums = [[constant(self.shape.element, 0)] * QUAD for _ in range(MATRIX_ATTENTION_KEYS // COLUMNS)]
         for step, query in enumerate(queries):
             for line in range(0, MATRIX_ATTENTION_KEYS, 2 * COLUMNS):
-                pair = self.keys.load(zero, line, step * _TERMS)
+                pair = self.keys.load(zero, line, step * TERMS)
                 _multiply(query, pair, sums, line // COLUMNS, self.types[0])
+        return self._scored(sums, key)
+
+    def _scored(self, sums: list[list[ir.Value]], key: ir.Value) -> list[list[ir.Value]]:
+        """What the program makes of products with the keys from `key` on."""
         return [
             [
                 self.elements.score(value, self._row_of(cell), added(key, self._column_of(n, cell)))
@@ -239,16 +247,19 @@ class MatrixAttention:
             for n, four in enumerate(sums)
         ]
 
+    def _weights(self, powers: list[list[ir.Value]], term: int) -> list[ir.Value]:
+        """The words of the left factor of the second product, of 16 keys."""
+        fours = powers[term // COLUMNS : term // COLUMNS + 2]
+        return [_rounded(four[at : at + 2], self.types[1]) for four in fours for at in (0, 2)]
+
     def _add_values(
         self, powers: list[list[ir.Value]], shrinks: list[ir.Value], held: list[ir.Value]
     ) -> list[ir.Value]:
         """The result, scaled down, and the block's powers times its values."""
-        if shrinks:
-            held = [arith.MulFOp(v, shrinks[n % QUAD // 2]).result for n, v in enumerate(held)]
+        held = shrunk(held, shrinks)
         sums = [held[n : n + QUAD] for n in range(0, len(held), QUAD)]
-        for term in range(0, MATRIX_ATTENTION_KEYS, _TERMS):
-            fours = powers[term // COLUMNS : term // COLUMNS + 2]
-            left = [_rounded(four[at : at + 2], self.types[1]) for four in fours for at in (0, 2)]
+        for term in range(0, MATRIX_ATTENTION_KEYS, TERMS):
+            left = self._weights(powers, term)
             for line in range(0, self.tile.columns, 2 * COLUMNS):
                 pair = self.values.load(index_constant(0), line, term)
                 _multiply(left, pair, sums, line // COLUMNS, self.types[1])
@@ -306,6 +317,13 @@ class MatrixAttention:
 
     def _column_of(self, n: int, cell: int) -> ir.Value:
         return added(self.column, n * COLUMNS + cell % 2)
+
+
+def shrunk(held: list[ir.Value], shrinks: list[ir.Value]) -> list[ir.Value]:
+    """The result of both rows of a lane, scaled down."""
+    if not shrinks:
+        return held
+    return [arith.MulFOp(v, shrinks[n % QUAD // 2]).result for n, v in enumerate(held)]
 
 
 def _multiply(
