@@ -69,3 +69,21 @@ func.func @elementwise(%x: memref<8xf32>) -> memref<8xf32>
 
 func.func private @make1(memref<8xf32>)
 func.func private @use2(memref<8xf32>, memref<8xf32>)
+
+// A result in another shape than its buffer: the buffer is the caller's memory in its own shape.
+
+// CHECK-LABEL: func.func @reshaped(%arg0: memref<2x12xf32>)
+// CHECK: %[[FLAT:.*]] = memref.collapse_shape %arg0
+// CHECK: %[[OWN:.*]] = memref.expand_shape %[[FLAT]] {{.*}} output_shape [2, 3, 4]
+// CHECK-NOT: memref.alloc
+// CHECK: call @make3(%[[OWN]])
+// CHECK-NOT: memref.copy
+// CHECK: return{{$}}
+func.func @reshaped() -> memref<2x12xf32> attributes {kern.program} {
+  %a = memref.alloc() : memref<2x3x4xf32>
+  func.call @make3(%a) : (memref<2x3x4xf32>) -> ()
+  %flat = memref.collapse_shape %a [[0, 1, 2]] : memref<2x3x4xf32> into memref<24xf32>
+  %r = memref.expand_shape %flat [[0, 1]] output_shape [2, 12] : memref<24xf32> into memref<2x12xf32>
+  return %r : memref<2x12xf32>
+}
+func.func private @make3(memref<2x3x4xf32>)

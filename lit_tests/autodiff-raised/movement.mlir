@@ -55,11 +55,12 @@ func.func @shapes(%x: tensor<2x3xf64>, %y: tensor<4xf64>) -> (tensor<6xf64>, ten
 
 // Reads at computed places: what flows to each read is made in parallel, and summed up in order.
 // CHECK-LABEL: func.func @lookup.vjp
-// CHECK: %[[FLOW:.*]]:2 = linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<3xf64>, tensor<3xindex>)
+// The places are read where they are: nothing is computed for them.
+// CHECK: %[[FLOW:.*]] = linalg.generic {{.*}} ins(%arg3, %arg1 : tensor<3xf64>, tensor<3xf64>) outs(%{{.*}} : tensor<3xf64>)
 // CHECK: scf.for %[[I:.*]] = {{.*}} iter_args(%[[BAR:.*]] = %
-// CHECK: %[[AT:.*]] = tensor.extract %[[FLOW]]#1[%[[I]]]
+// CHECK: %[[AT:.*]] = tensor.extract %arg2[%[[I]]]
 // CHECK: %[[OLD:.*]] = tensor.extract %[[BAR]][%[[AT]]]
-// CHECK: %[[PART:.*]] = tensor.extract %[[FLOW]]#0[%[[I]]]
+// CHECK: %[[PART:.*]] = tensor.extract %[[FLOW]][%[[I]]]
 // CHECK: %[[NEW:.*]] = arith.addf %[[OLD]], %[[PART]]
 // CHECK: tensor.insert %[[NEW]] into %[[BAR]][%[[AT]]]
 func.func @lookup(%x: tensor<8xf64>, %y: tensor<3xf64>, %k: tensor<3xindex>) -> tensor<3xf64> attributes {kern.program} {
@@ -73,4 +74,28 @@ func.func @lookup(%x: tensor<8xf64>, %y: tensor<3xf64>, %k: tensor<3xindex>) -> 
     linalg.yield %p : f64
   } -> tensor<3xf64>
   return %r : tensor<3xf64>
+}
+
+// A row that is looked up has its elements where the loop is, and its place once for all of them.
+// CHECK-LABEL: func.func @rows.vjp
+// CHECK: %[[FLOW:.*]] = linalg.generic {{.*}} ins(%arg3, %arg1 : tensor<3x4xf64>, tensor<4xf64>)
+// CHECK: %[[PLACES:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<3x1xindex>)
+// CHECK: scf.for %[[I:[^ ]*]] =
+// CHECK: scf.for %[[J:[^ ]*]] = {{.*}} iter_args(%[[BAR:.*]] = %
+// CHECK: %[[ROW:.*]] = tensor.extract %[[PLACES]][%[[I]], %{{.*}}]
+// CHECK: tensor.extract %[[BAR]][%[[ROW]], %[[J]]]
+// CHECK: tensor.extract %[[FLOW]][%[[I]], %[[J]]]
+func.func @rows(%x: tensor<8x4xf64>, %y: tensor<4xf64>, %k: tensor<3xi64>) -> tensor<3x4xf64> attributes {kern.program} {
+  %e = tensor.empty() : tensor<3x4xf64>
+  %r = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%y, %k : tensor<4xf64>, tensor<3xi64>) outs(%e : tensor<3x4xf64>) {
+  ^bb0(%a: f64, %n: i64, %o: f64):
+    %row = arith.index_cast %n : i64 to index
+    %column = linalg.index 1 : index
+    %v = tensor.extract %x[%row, %column] : tensor<8x4xf64>
+    %p = arith.mulf %v, %a : f64
+    linalg.yield %p : f64
+  } -> tensor<3x4xf64>
+  return %r : tensor<3x4xf64>
 }

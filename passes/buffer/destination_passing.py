@@ -14,7 +14,7 @@ from mlir.dialects import memref
 
 from pykern.dialect import attributes as kern
 from pykern.passes.framework import Pass
-from pykern.passes.ir.memory import Positions, root_of
+from pykern.passes.ir.memory import RESHAPES, Positions, root_of
 from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.ir.values import free_values, made_by
 from pykern.passes.kernels import body, identity, integers, programs, update_type
@@ -28,7 +28,8 @@ class DestinationPassing(Pass):
          results may take, `kern.updated` which of these have to.
     Out: no results. After the arguments there is one more for each result that takes no argument's
          memory; `kern.result_arguments` holds what was possible. Where the buffer of a result can be the
-         argument itself it is; a copy at the end is for what remains (an argument returned as it is).
+         argument itself it is, also in another shape; a copy at the end is for what remains (an argument
+         returned as it is).
     """
 
     name: ClassVar[str] = "kern-destination-passing"
@@ -58,7 +59,7 @@ def _pass_destinations(function: ir.Operation) -> None:
                 continue
         placed.append(-1)
         out = block.add_argument(value.type, function.location)
-        if not _replace(function, value, out):
+        if not (_replace(function, value, out) or _replace_reshaped(function, value, out)):
             copies.append((number, out))
     _copy_at_end(end, [(end.operands[number], target) for number, target in copies])
     _finish(function, end, placed)
@@ -82,6 +83,49 @@ def _replace(function: ir.Operation, value: ir.Value, target: ir.Value) -> bool:
     value.replace_all_uses_with(target)
     alloc.erase()
     return True
+
+
+def _replace_reshaped(function: ir.Operation, value: ir.Value, out: ir.Value) -> bool:
+    """The same where `value` shows all of one of the program's own buffers in another shape, and nobody else has `out`:
+    the buffer is `out` in its own shape."""
+    views: list[ir.Operation] = []
+    buffer = value
+    while (view := made_by(buffer, *RESHAPES)) is not None:
+        views.append(view)
+        buffer = view.operands[0]
+    if not views or made_by(buffer, "memref.alloc") is None:
+        return False
+    kinds = [ir.MemRefType(v.type) for view in views for v in (view.operands[0], view.results[0])]
+    if not all(kind.has_static_shape and isinstance(kind.layout, ir.AffineMapAttr) for kind in kinds):
+        return False
+    if not all(ir.AffineMapAttr(kind.layout) == _plain_layout(kind) for kind in kinds):
+        return False
+    shown = out
+    with ir.InsertionPoint.at_block_begin(body(function)), value.location:
+        for view in views:
+            shown = _seen_back(view, shown)
+    return _replace(function, buffer, shown)
+
+
+def _plain_layout(kind: ir.MemRefType) -> ir.Attribute:
+    return ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank, kind.context))
+
+
+def _seen_back(view: ir.Operation, result: ir.Value) -> ir.Value:
+    """The memory of a reshape's result, in the shape of its operand."""
+    kind = ir.MemRefType(view.operands[0].type)
+    groups = view.attributes["reassociation"]
+    if view.name == "memref.expand_shape":
+        return ir.Operation.create(
+            "memref.collapse_shape", results=[kind], operands=[result], attributes={"reassociation": groups}
+        ).results[0]
+    sizes = ir.DenseI64ArrayAttr.get(kind.shape)
+    return ir.Operation.create(
+        "memref.expand_shape",
+        results=[kind],
+        operands=[result],
+        attributes={"reassociation": groups, "static_output_shape": sizes},
+    ).results[0]
 
 
 def _hands_over(

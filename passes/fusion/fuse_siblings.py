@@ -1,4 +1,4 @@
-"""Operations over the same arrays that do not need one another run as one loop: memory is read once."""
+"""Operations over the same elements run as one loop: memory is read once, and results stay in registers for readers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.passes.analysis.contraction import multiplies
 from pykern.passes.analysis.cost_model.code_size import SIBLING_OPS
 from pykern.passes.analysis.cost_model.lengths import FUSED_STREAMS
 from pykern.passes.framework import Pass
+from pykern.passes.fusion.joined_op import join_ops
 from pykern.passes.fusion.legality import may_wait
-from pykern.passes.ir.memory import outputs_of
-from pykern.passes.ir.structured import generic, indexing_maps, loop_lengths, reduces, reduction_loops
+from pykern.passes.ir.memory import ancestor_in, outputs_of
+from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduces, reduction_loops
 from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import find, programs
 from pykern.passes.remarks import remark
@@ -20,12 +22,13 @@ from pykern.passes.remarks import remark
 
 @dataclass(frozen=True)
 class FuseSiblings(Pass):
-    """Join linalg.generic ops over one iteration space that read an array in common.
+    """Join linalg.generic ops over one iteration space that read an array in common, or of which one reads what the
+    other one makes.
 
     In:  linalg.generic on tensors.
-    Out: fewer of them, with several results. Ops stay apart where one needs the other's result, where
-         something in between writes what the first one reads, and where an input of a reduction is read
-         more than once (products of matrices).
+    Out: fewer of them, with several results. Ops stay apart where one needs another element of the other's
+         result, or one that is summed up; where something in between writes what the first one reads; and where
+         one is a product of matrices, or reads windows.
     """
 
     name: ClassVar[str] = "kern-fuse-siblings"
@@ -33,35 +36,84 @@ class FuseSiblings(Pass):
     def run(self, module: ir.Module) -> bool:
         changed = False
         for function in programs(module):
-            while _fuse_one(function):
+            while _fuse(function):
                 changed = True
         return changed
 
 
-def _fuse_one(function: ir.Operation) -> bool:
+def _fuse(function: ir.Operation) -> bool:
+    """Go over all pairs once."""
     generics = find(function, lambda op: op.name == "linalg.generic")
     if len(generics) > SIBLING_OPS:
         return False
+    changed = False
     places: dict[int, int] = {}
-    for n, second in enumerate(generics):
-        for first in reversed(generics[:n]):
-            if first.block == second.block and _may_join(first, second, places):
-                remark(second, "runs in one loop with another operation over the same arrays")
-                _join(first, second)
-                return True
-    return False
+    done: list[ir.Operation] = []
+    for op in generics:
+        second = op
+        while first := _to_join(done, second, places):
+            remark(second, "runs in one loop with another operation over the same arrays")
+            done.remove(first)
+            second = join_ops([first, second])
+            places, changed = {}, True
+        done.append(second)
+    return changed
+
+
+def _to_join(before: list[ir.Operation], second: ir.Operation, places: dict[int, int]) -> ir.Operation | None:
+    for first in reversed(before):
+        if first.block == second.block and _may_join(first, second, places):
+            return first
+    return None
 
 
 def _may_join(first: ir.Operation, second: ir.Operation, places: dict[int, int]) -> bool:
-    if len(first.operands) + len(second.operands) > FUSED_STREAMS:
+    if reduction_loops(first) != reduction_loops(second) or loop_lengths(first) != loop_lengths(second):
         return False
-    if reduction_loops(first) != reduction_loops(second):
+    needs = _needs(first, second)
+    if needs is None or not (needs or _shared(first, second)):
         return False
-    if not _shared(first, second) or loop_lengths(first) != loop_lengths(second):
+    if _streams(first, second) > FUSED_STREAMS:
         return False
-    if reduces(first) and not (_reads_once(first) and _reads_once(second)):
+    if reduces(first) and not (_sums_elements(first) and _sums_elements(second)):
         return False
     return may_wait(first, second, places)
+
+
+def _needs(first: ir.Operation, second: ir.Operation) -> bool | None:
+    """Whether the second reads results of the first one; None where they have to stay apart for that.
+
+    They may run together where both go over elements one by one, and the same iteration reads what was made in it.
+    Sums of a product and its factors are left to what computes the product (`readers`, `prologues`).
+    """
+    made = list(first.results)
+    read = [(v, m) for v, m in zip(second.operands, indexing_maps(second), strict=True) if v in made]
+    inside = [use for r in made for use in r.uses if use.owner.operation != second]
+    if not read:
+        nested = any(ancestor_in(use.owner.operation, second.block) == second for use in inside)
+        return None if nested else False
+    ways = indexing_maps(first)[-len(made) :]
+    is_same = all(m == ways[made.index(v)] and m.is_permutation for v, m in read)
+    nested = any(ancestor_in(use.owner.operation, second.block) == second for use in inside)
+    if reduces(first) or not is_same or nested or _is_beside_product(first) or _is_beside_product(second):
+        return None
+    return True
+
+
+def _is_beside_product(op: ir.Operation) -> bool:
+    makers = [made_by(value, "linalg.generic") for value in op.operands]
+    users = [use.owner.operation for result in op.results for use in result.uses]
+    return any(map(multiplies, filter(None, makers))) or any(
+        user.name == "linalg.generic" and multiplies(user) for user in users
+    )
+
+
+def _streams(first: ir.Operation, second: ir.Operation) -> int:
+    """Arrays that both read and write together: not what only the second one reads of the first one."""
+    made = list(first.results)
+    read = {v for op in (first, second) for v in _inputs(op) if v not in made}
+    left = [r for r in made if any(use.owner.operation != second for use in r.uses)]
+    return len(read) + len(left) + len(list(second.results))
 
 
 def _inputs(op: ir.Operation) -> list[ir.Value]:
@@ -91,42 +143,10 @@ def _whole(value: ir.Value) -> tuple[ir.Value, str]:
     return slice_.operands[0], f"{rows} {column // stride} {others} {stride}"
 
 
-def _reads_once(op: ir.Operation) -> bool:
-    return all(len(m.results) == m.n_dims for _, m in zip(_inputs(op), indexing_maps(op), strict=False))
-
-
-def _join(first: ir.Operation, second: ir.Operation) -> None:
-    counts = [len(_inputs(op)) for op in (first, second)]
-    outputs: list[ir.Value] = []
-    maps = [m for op, n in zip((first, second), counts, strict=True) for m in indexing_maps(op)[:n]]
-    for op, n in zip((first, second), counts, strict=True):
-        outputs += list(op.operands)[n:]
-        maps += indexing_maps(op)[n:]
-    results = [*first.results, *second.results]
-    with ir.InsertionPoint(second), second.location:
-        made = generic([*_inputs(first), *_inputs(second)], outputs, maps, reduction_loops(first))
-    _move_bodies(made, first, second, counts)
-    for old, new in zip(results, made.results, strict=True):
-        old.replace_all_uses_with(new)
-    first.erase()
-    second.erase()
-
-
-def _move_bodies(made: ir.Operation, first: ir.Operation, second: ir.Operation, counts: list[int]) -> None:
-    blocks = [op.regions[0].blocks[0] for op in (first, second)]
-    old = [a for block, n in zip(blocks, counts, strict=True) for a in list(block.arguments)[:n]]
-    old += [a for block, n in zip(blocks, counts, strict=True) for a in list(block.arguments)[n:]]
-    target = made.regions[0].blocks[0]
-    for before, after in zip(old, target.arguments, strict=True):
-        before.replace_all_uses_with(after)
-    yielded: list[ir.Value] = []
-    place = ir.InsertionPoint(target)
-    for block in blocks:
-        *operations, end = [o.operation for o in block.operations]
-        yielded += list(end.operands)
-        for op in operations:
-            op.detach_from_parent()
-            place.insert(op)
-        end.erase()
-    with place, made.location:
-        ir.Operation.create("linalg.yield", operands=yielded)
+def _sums_elements(op: ir.Operation) -> bool:
+    """Whether an iteration has elements of its own: nothing is multiplied with what others read too, or looked at in
+    windows."""
+    maps = indexing_maps(op)[: len(_inputs(op))]
+    if all(len(m.results) == m.n_dims for m in maps):
+        return True
+    return not multiplies(op) and all(m.is_projected_permutation for m in maps)

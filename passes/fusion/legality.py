@@ -100,7 +100,7 @@ def may_wait(first: ir.Operation, second: ir.Operation, places: dict[int, int]) 
     for result in first.results:
         for use in result.uses:
             user = ancestor_in(use.owner.operation, first.block)
-            if user is None or places[identity(user)] <= end:
+            if user is None or (places[identity(user)] <= end and user != second):
                 return False
     read = [v for v in first.operands if not is_made_for_one(v)]
     for op in operations[begin + 1 : end]:

@@ -93,14 +93,14 @@ def group_norm(x: Any, groups: pk.static, weight: Any = None, bias: Any = None, 
     assert channels % groups == 0, "the number of channels is a multiple of that of groups"
     if x.size == 0:
         return x.copy()
-    a = wide(x).reshape(batch, groups, -1)
-    centred = a - a.mean(axis=-1, keepdims=True)
-    y = centred / pk.sqrt((centred * centred).mean(axis=-1, keepdims=True) + eps)
-    y = y.reshape(batch, channels, -1)
+    size = channels // groups
+    a = wide(x).reshape(batch, groups, size, -1)
+    centred = a - a.mean(axis=(2, 3), keepdims=True)
+    y = centred / pk.sqrt((centred * centred).mean(axis=(2, 3), keepdims=True) + eps)
     if weight is not None:
-        y = y * wide(weight)[:, None]
+        y = y * wide(weight).reshape(groups, size, 1)
     if bias is not None:
-        y = y + wide(bias)[:, None]
+        y = y + wide(bias).reshape(groups, size, 1)
     return y.reshape(x.shape).astype(x.dtype)
 
 

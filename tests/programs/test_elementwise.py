@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import pykern as pk
 from pykern.errors import LaunchError
 from tests.cases.program_texts import TextProgram, elementwise, program
 
@@ -164,3 +165,36 @@ def test_several_results_and_an_argument_among_them(rng):
     np.testing.assert_array_equal(same, x)
     np.testing.assert_array_equal(again, x * y)
     assert not np.shares_memory(same, x) and not np.shares_memory(first, again)
+
+
+@pytest.mark.parametrize("n", [0, 1, 37])
+def test_results_that_others_read_stay_in_one_loop(rng, n):
+    @pk.jit
+    def f(x, y):
+        a = pk.exp(x) + y
+        b = a * x
+        a = a + b
+        return a / (1 + b * b), b, a.reshape(-1, 5)
+
+    x, y = rng.random((2, n, 5))
+    a = np.exp(x) + y
+    b = a * x
+    a = a + b
+    for have, want in zip(f(x, y), (a / (1 + b * b), b, a.reshape(-1, 5)), strict=True):
+        np.testing.assert_allclose(have, want, rtol=1e-13)
+    if n:
+        text = f.lower(x, y).as_text("kern-fuse-siblings")
+        assert text.count("linalg.generic") == 1
+
+
+def test_a_sum_and_others_subtract_the_mean_themselves(rng):
+    @pk.jit
+    def f(x):
+        centred = x - x.mean(axis=1, keepdims=True)
+        return (centred * centred).sum(axis=0), centred * 2, (centred**3).sum(axis=1)
+
+    x = rng.random((13, 37))
+    centred = x - x.mean(axis=1, keepdims=True)
+    right = (centred * centred).sum(axis=0), centred * 2, (centred**3).sum(axis=1)
+    for have, want in zip(f(x), right, strict=True):
+        np.testing.assert_allclose(have, want, rtol=1e-11, atol=1e-14)

@@ -27,10 +27,12 @@ from pykern.passes.fusion.attention.outline_attention import OutlineAttention
 from pykern.passes.fusion.fuse_long_chains import FuseLongChains
 from pykern.passes.fusion.fuse_siblings import FuseSiblings
 from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
+from pykern.passes.fusion.repeat_cheap import RepeatCheap
 from pykern.passes.tensor.fresh_inserts import FreshInserts
 from pykern.passes.tensor.outline_launches import OutlineLaunches
 from pykern.passes.tensor.prepare_signature import PrepareSignature
 from pykern.passes.tensor.raise_launches import RaiseLaunches
+from pykern.passes.tensor.read_arguments import ReadArguments
 from pykern.passes.tensor.read_transposed import ReadTransposed
 from pykern.passes.tensor.read_widened import ReadWidened
 from pykern.passes.tensor.read_windows import ReadWindows
@@ -70,11 +72,13 @@ def tensor_pipeline() -> Pipeline:
             FoldFirstTile(),  # before attention is looked for: a running softmax becomes a plain one
             OutlineAttention(),  # before fusion: an operation of NumPy's is an op
             Upstream("convert-elementwise-to-linalg,canonicalize,cse", where=("func.call",), bodies=True),
+            ReadArguments(),  # before fusion, which leaves what is changed in its place
             ReadTransposed(),  # before fusion, which leaves what several ops read
             ReadWindows(),  # the same
             ReadWidened(),  # the same
             SliceFirst(),  # before fusion, which does not look through slices
             SplitShortAxes(),  # the same: what is left of a split array is elementwise
+            RepeatCheap(),  # the same, for what it is cheap to compute again
             AddFusionBarriers(),  # what would be computed many times over stays apart
             FuseLongChains(),  # before upstream's fusion, which is quadratic in a chain
             Upstream("func.func(linalg-fuse-elementwise-ops)"),

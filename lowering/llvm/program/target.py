@@ -56,11 +56,13 @@ from pykern.passes.fusion.attention.outline_attention import OutlineAttention
 from pykern.passes.fusion.fuse_long_chains import FuseLongChains
 from pykern.passes.fusion.fuse_siblings import FuseSiblings
 from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
+from pykern.passes.fusion.repeat_cheap import RepeatCheap
 from pykern.passes.kernels import body, integers, programs
 from pykern.passes.registry import register
 from pykern.passes.tensor.fresh_inserts import FreshInserts
 from pykern.passes.tensor.prepare_signature import PrepareSignature
 from pykern.passes.tensor.raise_launches import RaiseLaunches
+from pykern.passes.tensor.read_arguments import ReadArguments
 from pykern.passes.tensor.read_transposed import ReadTransposed
 from pykern.passes.tensor.read_widened import ReadWidened
 from pykern.passes.tensor.read_windows import ReadWindows
@@ -72,9 +74,10 @@ from pykern.passes.tensor.split_short_axes import SplitShortAxes
 
 register(
     ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings, AddFusionBarriers,
-    FoldFirstTile, LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches, ReadTransposed,
-    ReadWidened, ReadWindows, RemoveFusionBarriers, DestinationPassing, MultiBuffer, PlanMemory, SeparateEmpties,
-    SeparateYields, ScalariseElements, SizeNests, SliceFirst, SplitShortAxes, StatesInPlace, SwapBuffers,
+    FoldFirstTile, LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches, ReadArguments,
+    ReadTransposed, ReadWidened, ReadWindows, RemoveFusionBarriers, DestinationPassing, MultiBuffer, PlanMemory,
+    SeparateEmpties, SeparateYields, ScalariseElements, SizeNests, SliceFirst, SplitShortAxes, StatesInPlace,
+    SwapBuffers, RepeatCheap,
 )  # fmt: skip
 
 EXPORTS = ("pk_run",)

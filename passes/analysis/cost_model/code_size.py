@@ -14,6 +14,8 @@ SIBLING_OPS = 400
 SMALL_LOOP_FACTOR = 64
 """How many times larger another loop is where one is compiled for size: without vectors it takes up to 8 times as
 long, an eighth of the large one's time."""
+REPEATED_CHEAP_OPS = 2
+"""Operations on elements that each reader of a value does for itself, rather than to read what another loop wrote."""
 REPEATED_OPS = 12
 """Operations that may be repeated behind a barrier rather than kept in memory."""
 FEWEST_ALIKE = 64

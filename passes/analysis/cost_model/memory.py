@@ -16,6 +16,12 @@ LOOP_STATE_BYTES = 1 << 28
 """Bytes for all states of one value that a loop carries; a bound that asks for more says too little."""
 KEPT_VALUE_BYTES = 64
 """Bytes that one more value kept for the reverse sweep counts as, whatever its size."""
+AT_HAND_SHARE = 8
+"""An array that is there in any case counts as an eighth of its bytes where a derivative reads it: nothing is written,
+and no memory is taken."""
+LENT_RESULT_BYTES = 192
+"""What a result of the forward run counts as beside that: an argument of its size is taken before it, because whoever
+writes over a result that is kept gets an error for it."""
 KEPT_WORK = 3
 """Iterations for each element of its largest operand from which on an op is dearer to do again than to keep: one or two
 are sweeps, whose results take as long to write and read."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, func, tensor
 
+from pykern.passes.analysis.cost_model.memory import LENT_RESULT_BYTES
 from pykern.passes.autodiff.tensor.residuals import is_dear, residuals
 from pykern.passes.autodiff.tensor.split_branches import split_branches
 from pykern.passes.ir.clone import terminator_operands
@@ -34,7 +35,7 @@ class Halves:
 
     @classmethod
     def of(cls, made: func.FuncOp, seeds: int, gradients: int, borrowed: bool) -> Halves:
-        """`borrowed`: whoever calls has the arguments in any case."""
+        """`borrowed`: whoever calls has the arguments and the results in any case."""
         block = made.regions[0].blocks[0]
         late = set(list(block.arguments)[seeds:])
         split_branches(block, late)
@@ -47,7 +48,10 @@ class Halves:
                 read.update(dict.fromkeys(values))
         read.update(dict.fromkeys(terminator_operands(block)[gradients:]))
         wanted = [v for v in read if v not in late]
-        at_hand = set(_arrays(list(block.arguments)[:seeds])) if borrowed else set()
+        at_hand: dict[ir.Value, int] = {}
+        if borrowed:
+            at_hand = dict.fromkeys(_arrays(terminator_operands(block)[:gradients]), LENT_RESULT_BYTES)
+            at_hand.update(dict.fromkeys(_arrays(list(block.arguments)[:seeds]), 0))
         return cls(made, seeds, gradients, tuple(waiting), tuple(residuals(wanted, block, at_hand)))
 
     @property

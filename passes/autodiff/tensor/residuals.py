@@ -9,11 +9,12 @@ length that is known at run time only: such a value cannot be the result of a pr
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from mlir import ir
 
-from pykern.passes.analysis.cost_model.memory import KEPT_VALUE_BYTES, KEPT_WORK
+from pykern.passes.analysis.cost_model.memory import AT_HAND_SHARE, KEPT_VALUE_BYTES, KEPT_WORK
 from pykern.passes.autodiff.tensor.cut import NEVER, least_cut
 from pykern.passes.ir.structured import is_structured, loop_lengths, reduces
 from pykern.passes.ir.values import defining, free_values
@@ -29,10 +30,10 @@ _CHEAP_MATH = frozenset({"math.absf", "math.absi", "math.copysign", "math.fma", 
 
 
 def residuals(
-    wanted: Iterable[ir.Value], block: ir.Block, at_hand: Container[ir.Value] = ()
+    wanted: Iterable[ir.Value], block: ir.Block, at_hand: Mapping[ir.Value, int] = MappingProxyType({})
 ) -> list[ir.Value]:
     """The values to keep so that `wanted` are known: arguments of `block`, or results of ops in it. Those `at_hand` are
-    kept in any case, and cost nothing."""
+    kept in any case: they are only read, and count as so many bytes more than that."""
     graph = _Graph(block, at_hand)
     numbers = [graph.number(value) for value in wanted]
     graph.complete()
@@ -64,7 +65,7 @@ def _takes_work(op: ir.Operation) -> bool:
 class _Graph:
     """The values that `wanted` depends on, by number; constants are none."""
 
-    def __init__(self, block: ir.Block, at_hand: Container[ir.Value]) -> None:
+    def __init__(self, block: ir.Block, at_hand: Mapping[ir.Value, int]) -> None:
         self.block = block
         self.at_hand = at_hand
         self.values: list[ir.Value] = []
@@ -85,7 +86,10 @@ class _Graph:
     def _cost(self, value: ir.Value) -> int:
         if not is_keepable(value.type):
             return NEVER
-        return KEPT_VALUE_BYTES + (0 if value in self.at_hand else _bytes(value))
+        size = _bytes(value)
+        if value in self.at_hand:
+            size = size // AT_HAND_SHARE + self.at_hand[value]
+        return KEPT_VALUE_BYTES + size
 
     def complete(self) -> None:
         """Go back from what is known until everything is computed from something, or given."""

@@ -1,0 +1,87 @@
+"""What several operations read, and one array makes by a little arithmetic, each of them computes for itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.passes.analysis.contraction import multiplies
+from pykern.passes.analysis.cost_model.code_size import REPEATED_CHEAP_OPS
+from pykern.passes.framework import Pass
+from pykern.passes.ir.structured import Structured, indexing_maps, is_elementwise, loops_in
+from pykern.passes.kernels import named
+
+_CHEAP = frozenset({
+    "arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.negf", "arith.extf", "arith.truncf", "arith.sitofp",
+    "arith.uitofp", "arith.addi", "arith.subi", "arith.muli",
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RepeatCheap(Pass):
+    """Give each reader of an elementwise op an op of its own, which fusion then joins with it.
+
+    Reading one array costs as much as reading what is computed of it, which would be written and kept beside.
+
+    In:  linalg.generic on tensors, before fusion.
+    Out: more of them, with one reader each. Ops that read two whole arrays, that are results of the program, and those
+         that a product of matrices or a reader over more loops needs, stay as they are.
+    """
+
+    name: ClassVar[str] = "kern-repeat-cheap"
+    looks_for: ClassVar[tuple[str, ...]] = ("linalg.generic",)
+
+    def run(self, module: ir.Module) -> None:
+        for op in reversed(named(module.operation, "linalg.generic")):
+            if _is_cheap(op):
+                _repeat(op)
+
+
+def _is_cheap(op: ir.Operation) -> bool:
+    """Whether it computes elements from those of one array of its size, which are no wider, and of smaller arrays."""
+    if not is_elementwise(op) or len(list(op.results)) != 1:
+        return False
+    view = Structured(op)
+    if (
+        view.loops == 0
+        or len(view.ops) > REPEATED_CHEAP_OPS
+        or any(each.name not in _CHEAP for each in view.ops)
+    ):
+        return False
+    whole = [v for v, m in zip(view.inputs, view.maps, strict=False) if len(loops_in(m)) == view.loops]
+    return len(whole) == 1 and _width(whole[0]) <= _width(op.results[0])
+
+
+def _width(value: ir.Value) -> int:
+    kind = ir.ShapedType(value.type).element_type
+    return kind.width if isinstance(kind, ir.FloatType | ir.IntegerType) else 64
+
+
+def _repeat(op: ir.Operation) -> None:
+    uses = list(op.results[0].uses)
+    readers: list[ir.Operation] = []
+    for use in uses:
+        reader = use.owner.operation
+        if (
+            reader.name != "linalg.generic"
+            or reader.block != op.block
+            or not _may_compute(reader, use.operand_number)
+        ):
+            return
+        if reader not in readers:
+            readers.append(reader)
+    for reader in readers[1:]:
+        with ir.InsertionPoint(reader):
+            copy = op.clone()
+        for use in uses:
+            if use.owner.operation == reader:
+                reader.operands[use.operand_number] = copy.results[0]
+
+
+def _may_compute(reader: ir.Operation, operand: int) -> bool:
+    """Whether a reader reads each element in one iteration, and is no product of matrices."""
+    read = indexing_maps(reader)[operand]
+    is_input = operand < len(list(reader.operands)) - len(list(reader.results))
+    return is_input and len(loops_in(read)) == read.n_dims and not multiplies(reader)
