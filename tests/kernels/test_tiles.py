@@ -529,3 +529,39 @@ def test_stages_and_derivatives_of_a_kernel_with_out(rng):
         return 2 * y
 
     np.testing.assert_allclose(quadrupled(cotangent), 4 * cotangent)
+
+
+@pk.kernel
+def sums_of_fours(o, x):
+    i = pk.tile()
+    o[i] = x[i].reshape(-1, 3, 4).sum(2)
+
+
+@pk.kernel
+def sum_until(o, x, limit):
+    i = pk.tile(1)
+    total = 0.0
+    for k in range(x.shape[1]):
+        total += x[i, k]
+        if total > limit:
+            break
+    o[i] = total
+
+
+@pytest.mark.parametrize("device", ["python", "cpu", "opencl:0", "vulkan:0"], indirect=True)
+@pytest.mark.parametrize("n", [23, 0])
+def test_the_length_that_is_left_out_may_be_the_tile_s(device, rng, n):
+    x = rng.random((n, 12)).astype(np.float32)
+    o = pk.zeros((n, 3), pk.f32, device=device)
+    sums_of_fours(o, pk.asarray(x, device=device), ndrange=n)
+    np.testing.assert_allclose(np.asarray(o), x.reshape(n, 3, 4).sum(2), rtol=1e-6)
+
+
+@pytest.mark.parametrize("device", ["python", "cpu", "opencl:0"], indirect=True)
+def test_an_integer_of_the_index_space_beside_a_known_one(device, rng):
+    x, limit = rng.random((9, 31)).astype(np.float32), 3.0
+    o = pk.zeros(9, pk.f32, device=device)
+    sum_until(o, pk.asarray(x, device=device), limit, ndrange=9)
+    running = np.cumsum(x, 1)
+    ends = [next((k for k in range(31) if row[k] > limit), 30) for row in running]
+    np.testing.assert_allclose(np.asarray(o), running[np.arange(9), ends], rtol=1e-5)

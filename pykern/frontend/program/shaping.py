@@ -63,13 +63,22 @@ def reshaped(t: ProgramTranslator, node: ast.AST, x: Cell, lengths: tuple[int, .
         raise t.type_error(node, f"{lengths} is no shape", "one length may be -1")
     if -1 in lengths:
         rest = math.prod(n for n in lengths if n != -1)
-        known = x.size // rest if rest else 0
+        known = _tile_of(x, lengths, x.size // rest if rest else 0)
         lengths = tuple(known if n == -1 else n for n in lengths)
     if math.prod(lengths) != x.size:
         raise t.type_error(node, f"{x.description} has {x.size} elements, and the shape {lengths} "
                            f"{math.prod(lengths)}", "give lengths whose product is the same")  # fmt: skip
     _keeps_tiles(t, node, x, lengths)
     return x.view(Cell(x.dtype, lengths, reshape(x.ssa, x.dtype, x.shape, lengths)))
+
+
+def _tile_of(x: Cell, lengths: Shape, known: int) -> int:
+    """The length that -1 stands for: that of a tile, where as many elements lie behind it as before."""
+    behind = math.prod(lengths[lengths.index(-1) + 1 :])
+    for axis, length in enumerate(x.shape):
+        if owner(length) is not None and length == known and math.prod(x.shape[axis + 1 :]) == behind:
+            return length
+    return known
 
 
 def _keeps_tiles(t: ProgramTranslator, node: ast.AST, x: Cell, lengths: Shape) -> None:

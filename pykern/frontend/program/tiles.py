@@ -95,7 +95,9 @@ class TileScope:
         assert self.frame is not None
         for number, size in enumerate(self.sizes):
             own = self.frame.environment.locals.get(f".tile{number}")
-            if size == 1 and isinstance(own, Scalar) and isinstance(value, Scalar) and own.ssa == value.ssa:
+            if size != 1 or not isinstance(own, Scalar) or not isinstance(value, Scalar):
+                continue
+            if own.ssa is not None and value.ssa is not None and own.ssa == value.ssa:
                 return number
         return None
 
