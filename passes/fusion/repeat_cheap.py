@@ -8,10 +8,11 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.analysis.contraction import multiplies
-from pykern.passes.analysis.cost_model.code_size import REPEATED_CHEAP_OPS
+from pykern.passes.analysis.cost_model.code_size import FOLLOWED_READERS, REPEATED_CHEAP_OPS
 from pykern.passes.framework import Pass
-from pykern.passes.ir.structured import Structured, indexing_maps, is_elementwise, loops_in
-from pykern.passes.kernels import named
+from pykern.passes.ir.memory import TENSOR_RESHAPES
+from pykern.passes.ir.structured import Structured, indexing_maps, is_elementwise, loops_in, reduction_loops
+from pykern.passes.kernels import identity, named
 
 _CHEAP = frozenset({
     "arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.negf", "arith.extf", "arith.truncf", "arith.sitofp",
@@ -23,7 +24,8 @@ _CHEAP = frozenset({
 class RepeatCheap(Pass):
     """Give each reader of an elementwise op an op of its own, which fusion then joins with it.
 
-    Reading one array costs as much as reading what is computed of it, which would be written and kept beside.
+    Reading one array costs as much as reading what is computed of it, which would be written and kept beside. Readers
+    that all go by rows get it from each other.
 
     In:  linalg.generic on tensors, before fusion.
     Out: more of them, with one reader each. Ops that read two whole arrays, that are results of the program, and those
@@ -72,6 +74,8 @@ def _repeat(op: ir.Operation) -> None:
             return
         if reader not in readers:
             readers.append(reader)
+    if all(map(_goes_by_rows, readers)):
+        return
     for reader in readers[1:]:
         with ir.InsertionPoint(reader):
             copy = op.clone()
@@ -80,8 +84,31 @@ def _repeat(op: ir.Operation) -> None:
                 reader.operands[use.operand_number] = copy.results[0]
 
 
+def _goes_by_rows(reader: ir.Operation) -> bool:
+    """Whether it may be one of the operations that go over a row together, which has the value at hand (`rows`):
+    neither it nor the next ones behind it sum up along another loop than the last."""
+    waiting, seen = [reader], set[int]()
+    while waiting and len(seen) < FOLLOWED_READERS:
+        op = waiting.pop()
+        is_view = op.name in TENSOR_RESHAPES
+        if not (is_view or op.name == "linalg.generic") or identity(op) in seen:
+            continue
+        seen.add(identity(op))
+        loops = [] if is_view else reduction_loops(op)
+        if any(loops[:-1]) and not _is_product(op):
+            return False
+        if not any(loops):
+            waiting += [use.owner.operation for result in op.results for use in result.uses]
+    return True
+
+
+def _is_product(op: ir.Operation) -> bool:
+    """Of matrices: a factor is read in several iterations, where a sum of products has elements of its own."""
+    return multiplies(op) and not all(len(loops_in(m)) == m.n_dims for m in indexing_maps(op)[:2])
+
+
 def _may_compute(reader: ir.Operation, operand: int) -> bool:
     """Whether a reader reads each element in one iteration, and is no product of matrices."""
     read = indexing_maps(reader)[operand]
     is_input = operand < len(list(reader.operands)) - len(list(reader.results))
-    return is_input and len(loops_in(read)) == read.n_dims and not multiplies(reader)
+    return is_input and len(loops_in(read)) == read.n_dims and not _is_product(reader)

@@ -14,6 +14,8 @@ SIBLING_OPS = 400
 SMALL_LOOP_FACTOR = 64
 """How many times larger another loop is where one is compiled for size: without vectors it takes up to 8 times as
 long, an eighth of the large one's time."""
+FOLLOWED_READERS = 16
+"""Operations behind a value that are looked at for one that goes over columns."""
 REPEATED_CHEAP_OPS = 2
 """Operations on elements that each reader of a value does for itself, rather than to read what another loop wrote."""
 REPEATED_OPS = 12
