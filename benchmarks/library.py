@@ -1,4 +1,5 @@
-"""The fused layers beside PyTorch: ``python benchmarks/library.py [--only WORD] [--turns N] [--compile]``.
+"""The fused layers beside PyTorch: ``python benchmarks/library.py [--only WORD] [--turns N] [--compile]
+[--json FILE]``.
 
 Every function of `pykern.library`, on tensors of f32, forward and forward with backward, beside what one writes in
 eager PyTorch (with ``--compile`` also `torch.compile`). One thread; the contenders take turns, and the least
@@ -8,11 +9,17 @@ processor time of all turns counts: a busy machine's times are too long. Results
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import platform
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from itertools import pairwise
+from pathlib import Path
 
+import numpy as np
 import torch
 from measure import alternating
 from torch.nn import functional
@@ -123,7 +130,7 @@ def losses() -> Iterator[Case]:
 
 def attentions() -> Iterator[Case]:
     """Attention, whole and in sequences."""
-    for n in (512, 2048):
+    for n in (512, 2048, 8192):
         yield Case(
             f"flash_attention {n}",
             lambda q, k, v: pl.flash_attention(q, k, v, causal=True),
@@ -234,6 +241,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="functions whose names have this word")
     parser.add_argument("--turns", type=int, default=10)
     parser.add_argument("--compile", action="store_true", help="beside torch.compile, too")
+    parser.add_argument("--json", metavar="FILE", help="write date, versions and the table here too")
     given = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -244,7 +252,12 @@ def main() -> None:
             check(case)
             found += rows_of(case, given.turns, given.compile)
     peers = ["pykern", "eager", *(["compiled"] if given.compile else [])]
-    print(table(["function", "", *(f"{name}, us" for name in peers), "over the best"], found))
+    heads = ["function", "", *(f"{name}, us" for name in peers), "over the best"]
+    print(table(heads, found))
+    if given.json:
+        versions = {"torch": torch.__version__, "numpy": np.__version__, "python": platform.python_version()}
+        kept = {"date": str(date.today()), "versions": versions, "load": os.getloadavg()[0], "threads": 1}
+        Path(given.json).write_text(json.dumps({**kept, "columns": heads, "rows": found}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -106,3 +106,22 @@ def test_gradients_of_paged(options):
     right = torch.autograd.grad(torch.stack(parts), theirs, g[:2])
     for one, other in zip(torch.autograd.grad(found, ours, g), right, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_numbers_that_name_nothing_take_the_nearest():
+    """No memory outside of arrays is read; negative numbers count from the end."""
+    weight = real(10, 4)
+    rows = pl.embedding(np.array([12, -1, -30, 3]), weight)
+    np.testing.assert_array_equal(rows, weight[[9, 9, 0, 3]])
+    q, k, v, lengths = real(2, 4, 8), real(6, 4, 2, 8), real(6, 4, 2, 8), np.array([5, 8])
+
+    def attended(number, length=5):
+        table = np.array([[0, number], [1, 2]])
+        return np.asarray(pl.paged_attention(q, k, v, table, np.array([length, lengths[1]])))
+
+    np.testing.assert_array_equal(attended(99), attended(5))
+    np.testing.assert_array_equal(attended(-1), attended(5))
+    np.testing.assert_array_equal(attended(-99), attended(0))
+    np.testing.assert_array_equal(attended(1, 99), attended(1, 8))
+    assert not attended(1, -3)[0].any()
+    assert np.isnan(pl.linear_cross_entropy(real(2, 8), real(10, 8), np.array([3, 10])))
