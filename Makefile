@@ -40,7 +40,7 @@ help:
 	@echo "make format   let ruff rewrite the sources"
 	@echo "make docs     build the documentation: docs/_build/html/index.html"
 	@echo "make notebooks  write notebooks/*.ipynb"
-	@echo "make bench    every benchmark, about 25 minutes; BENCH_ARGS=--list says which, =--quick tries them"
+	@echo "make bench    the benchmarks, about 30 minutes; BENCH_ARGS=--list says which, =--quick tries them"
 	@echo "make clean    remove what builds and tests left; make distclean removes $(VENV) too"
 
 demo: $(VENV)/.installed-examples,test
