@@ -263,9 +263,9 @@ def page(columns: dict[str, list[Case]], behind: str, kept: Kept | None = None) 
     lines = [
         "# What runs on which device",
         "",
-        "Cases of the suites that run on every device (`tests/kernels`, `tests/parity`, array programs): passed / all,",
-        "in brackets why some were skipped. Written by `python docs/device_table.py`; a case counts in each row it",
-        "belongs to.",
+        "Each cell has the cases that passed / all cases, of the suites that run on every device (`tests/kernels`,",
+        "`tests/parity`, array programs). A number in brackets is the reason, listed below, why cases were skipped. A",
+        "case counts in each row that it belongs to. `python docs/device_table.py` writes the tables.",
         "",
         *_table(first, reasons, kept),
         "",
