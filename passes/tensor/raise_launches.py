@@ -110,7 +110,9 @@ def _raised(module: ir.Module, symbol: str, only_parallel: bool, items: int) -> 
     with kernel.location:
         alone = ir.Module.create()
         with ir.InsertionPoint(alone.body):
-            kernel.clone()
+            for op in (o.operation for o in module.body.operations):
+                if op == kernel or _is_declaration(op):  # it may call a function of C by its name
+                    op.clone()
         kern_pipeline(KernelOptions()).run(alone, texts=False)
         if items:
             run_pass(DelineariseLaunch(items), alone)
@@ -130,6 +132,10 @@ def _raised(module: ir.Module, symbol: str, only_parallel: bool, items: int) -> 
         return None
     remark(kernel, f"the launch of `{symbol}` became operations on whole arrays")
     return alone
+
+
+def _is_declaration(op: ir.Operation) -> bool:
+    return op.name == "func.func" and not list(op.regions[0].blocks)
 
 
 def _stays(kernel: ir.Operation, symbol: str, why: str) -> None:

@@ -1,0 +1,67 @@
+"""Kernels that call functions of C by their names, ``pk.hypot``, launched from array programs, with derivatives."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import pykern as pk
+
+
+@pk.kernel
+def distances(out, x):
+    i = pk.index()
+    out[i] = pk.hypot(x[i], 1.5) * x[i]
+
+
+@pk.kernel
+def logarithms(out, x):
+    i = pk.index()
+    out[i] = pk.lgamma(x[i]) * x[i]
+
+
+@pk.kernel
+def others(out, x):
+    i = pk.index()
+    out[i] = pk.gamma(x[i]) + pk.remainder(x[i], 0.3)
+
+
+EXPECTED = {
+    "distances": lambda x: np.hypot(x, 1.5) * x,
+    "logarithms": lambda x: np.vectorize(math.lgamma)(x) * x,
+    "others": lambda x: np.vectorize(math.gamma)(x) + np.vectorize(math.remainder)(x, 0.3),
+}
+KERNELS = {"distances": distances, "logarithms": logarithms, "others": others}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("n", [0, 1, 9])
+def test_values(rng, name, n):
+    kernel = KERNELS[name]
+
+    @pk.jit
+    def launched(x):
+        out = np.zeros_like(x)
+        kernel(out, x, ndrange=len(x))
+        return out * 2
+
+    x = rng.random(n) + 0.1
+    np.testing.assert_allclose(launched(x), 2 * EXPECTED[name](x) if n else np.zeros(0), rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["distances", "logarithms"])
+def test_derivatives(rng, name):
+    kernel, value = KERNELS[name], EXPECTED[name]
+
+    @pk.jit
+    def total(x):
+        out = np.zeros_like(x)
+        kernel(out, x, ndrange=len(x))
+        return (out * out).sum()
+
+    x, way, step = rng.random(7) + 0.2, rng.random(7), 1e-6
+    slopes = ((value(x + step) ** 2 - value(x - step) ** 2) / (2 * step)).astype(float)
+    np.testing.assert_allclose(pk.grad(total)(x), slopes, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(pk.jvp(total, (x,), (way,))[1], slopes @ way, rtol=1e-6)
