@@ -3,7 +3,7 @@
 func.func @same_cell(%y: memref<?xf32> {kern.name = "y"}, %v: f32)
     attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
   %c0 = arith.constant 0 : index
-  // expected-error @below {{a cell of `y` may be written by one work-item and by another}}
+  // expected-error @below {{an element of `y` may be written by one work-item and by another}}
   memref.store %v, %y[%c0] : memref<?xf32>
   return
 }
@@ -16,7 +16,7 @@ func.func @neighbour(%y: memref<?xf32> {kern.name = "y"})
   %i = "kern.global_id"() {dim = 0 : i64} : () -> index
   %r = arith.addi %i, %c1 : index
   %0 = memref.load %y[%r] : memref<?xf32>
-  // expected-error @below {{a cell of `y` may be written by one work-item and read by another}}
+  // expected-error @below {{an element of `y` may be written by one work-item and read by another}}
   memref.store %0, %y[%i] : memref<?xf32>
   return
 }

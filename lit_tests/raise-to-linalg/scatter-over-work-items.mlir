@@ -8,7 +8,7 @@ func.func @scatter(%y: memref<?xf32> {kern.name = "y"}, %x: memref<?xf32>, %inde
   %0 = memref.load %index[%i] : memref<?xi32>
   %at = arith.index_cast %0 : i32 to index
   %1 = memref.load %x[%i] : memref<?xf32>
-  // expected-error @below {{a cell of `y` may be written by one work-item and by another}}
+  // expected-error @below {{an element of `y` may be written by one work-item and by another}}
   memref.store %1, %y[%at] : memref<?xf32>
   return
 }

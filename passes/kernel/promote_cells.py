@@ -70,7 +70,7 @@ def _promote(loop: ir.Operation) -> bool:
     cells = _cells(loop)
     if not cells:
         return False
-    remark(loop, "what the loop adds to a cell of an array is kept in a register until its end")
+    remark(loop, "what the loop adds to an element of an array is kept in a register until its end")
     stored = loop.regions[0].blocks[0].operations
     whole = {_cell(op.operation) for op in stored if op.operation.name == "memref.store"}
     with ir.InsertionPoint(loop), loop.location:

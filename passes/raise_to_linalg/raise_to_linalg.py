@@ -132,7 +132,7 @@ def _race(kernel: ir.Operation, one: ArrayAccess, other: ArrayAccess) -> NotRais
     places = [span_of(_location(a)) for a in (write, read)]
     notes = () if one is other or places[0] == places[1] else (("the other access", places[1]),)
     return NotRaisable(
-        f"a cell of {name} may be {what}: their order would matter",
+        f"an element of {name} may be {what}: their order would matter",
         places[0],
         "write to cells given by the work-item's own index, or use an atomic",
         notes,

@@ -73,7 +73,7 @@ class Sharing:
                 raise NotDifferentiable(
                     "what an atomic gives back depends on the order of the work-items",
                     span_of(op.location),
-                    "compute the slot from the index of the work-item",
+                    "compute the index of the element from that of the work-item",
                 )
 
     def _refuse(self, memory: ir.Value, found: ArrayUses) -> None:
