@@ -83,7 +83,7 @@ def attention(q, k, v):
     return e / e.sum(axis=-1, keepdims=True) @ v
 
 
-@pytest.mark.parametrize("chip", ["sm_80", pytest.param("sm_90a", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("chip", ["sm_80", pytest.param("sm_120", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("depth", "counts"), [(64, (64, 32, 8, 34)), (128, (128, 64, 16, 34)), (256, (192, 96, 24, 34))]
 )

@@ -100,7 +100,9 @@ def test_a_launch_that_stays_says_why():
 
     stays = [text for _, text in said(spread.lower(np.ones(100, np.float32))) if "stays a loop" in text]
     reasons = dict(text.split(" stays a loop over work-items: ") for text in stays)
-    assert reasons["the launch of `neighbours`"].startswith("an element of `x` may be written by one work-item")
+    assert reasons["the launch of `neighbours`"].startswith(
+        "an element of `x` may be written by one work-item"
+    )
     assert reasons["the launch of `sums`"] == "a length in it is known at launch only"
 
 

@@ -83,6 +83,8 @@ MATRIX_ATTENTION_KEYS = 64
 where each lane holds all terms of its query, which takes twice the registers."""
 MATRIX_ATTENTION_SUBGROUPS = 4
 """Subgroups of such a group, where there are enough groups: each has 16 queries."""
+WARPGROUP_ATTENTION_SLOTS = 2
+"""Tiles of keys and of values in shared memory on Hopper: one is multiplied while the other is filled."""
 WAVE_ATTENTION_ITEMS = 256
 """Work-items of such a group on AMD: what comes next waits in registers of all of them."""
 MATRIX_ATTENTION_DEPTH = 256

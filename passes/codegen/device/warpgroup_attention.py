@@ -26,7 +26,7 @@ from pykern.dialect.warpgroups import (
     WaitPhaseOp,
 )
 from pykern.dialect.warpgroups import ROWS as WARPGROUP_ROWS
-from pykern.passes.analysis.cost_model.devices import MATRIX_ATTENTION_KEYS
+from pykern.passes.analysis.cost_model.devices import MATRIX_ATTENTION_KEYS, WARPGROUP_ATTENTION_SLOTS
 from pykern.passes.codegen.attention_calls import AttentionCall
 from pykern.passes.codegen.device.attention_elements import AXES, KEYS, VALUES, AttentionElements
 from pykern.passes.codegen.device.factor_boxes import LINES, TERM, FactorBoxes, boxes_of, may_have_map
@@ -41,8 +41,6 @@ from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import index_constant
 
 _PANEL_WORDS = PANEL_BYTES // 4
-_SLOTS = 2
-"""One is multiplied while the other is filled."""
 
 
 def warpgroup_boxes(
@@ -123,13 +121,13 @@ class WarpgroupAttention(MatrixAttention):
             for n, boxes, side in zip((KEYS, VALUES), self.boxes, self.sides, strict=True)
         ]
         word, wide = ir.IntegerType.get_signless(32), ir.IntegerType.get_signless(64)
-        self.memory = SharedOp.create((_SLOTS * sum(self.words),), word)
+        self.memory = SharedOp.create((WARPGROUP_ATTENTION_SLOTS * sum(self.words),), word)
         self.memory.owner.attributes[kern.AT_LAUNCH] = ir.UnitAttr.get()
-        self.phases = SharedOp.create((_SLOTS,), wide)
+        self.phases = SharedOp.create((WARPGROUP_ATTENTION_SLOTS,), wide)
         self.is_first = arith.CmpIOp(arith.CmpIPredicate.eq, number, index_constant(0)).result
         branch = scf.IfOp(self.is_first)
         with ir.InsertionPoint(branch.then_block):
-            BeginPhasesOp.create(self.phases, _SLOTS)
+            BeginPhasesOp.create(self.phases, WARPGROUP_ATTENTION_SLOTS)
             scf.YieldOp([])
         self._fetch(index_constant(0), begin, end)
         BarrierOp.create()  # the phases are there
@@ -176,7 +174,9 @@ class WarpgroupAttention(MatrixAttention):
                 left, (self.memory, self._place(slot, 1)), shrunk(held[4:], shrinks), self.boxes[1].by_terms,
                 self.boxes[1].kind,
             )  # fmt: skip
-            is_last = arith.CmpIOp(arith.CmpIPredicate.eq, slot, index_constant(_SLOTS - 1)).result
+            is_last = arith.CmpIOp(
+                arith.CmpIPredicate.eq, slot, index_constant(WARPGROUP_ATTENTION_SLOTS - 1)
+            ).result
             turned = arith.XOrIOp(parity, constant(word, 1)).result
             parity = arith.SelectOp(is_last, turned, parity).result
             scf.YieldOp([other, parity, *tops, *totals, *sums])
