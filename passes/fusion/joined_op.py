@@ -20,14 +20,14 @@ from pykern.passes.kernels import body, identity
 class _Operands:
     """Operands of the op that is made."""
 
-    inputs: dict[tuple[ir.Value, str], int] = field(default_factory=dict)
+    inputs: dict[tuple[ir.Value, ir.AffineMap], int] = field(default_factory=dict)
     outputs: list[ir.Value] = field(default_factory=list)
     maps: tuple[list[ir.AffineMap], list[ir.AffineMap]] = field(default_factory=lambda: ([], []))
     """Of inputs and of outputs."""
 
     def read(self, value: ir.Value, access: ir.AffineMap) -> tuple[str, int]:
         """The argument for what an op reads."""
-        key = value, str(access)
+        key = value, access
         if key not in self.inputs:
             self.inputs[key] = len(self.inputs)
             self.maps[0].append(access)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -36,9 +37,22 @@ class RepeatCheap(Pass):
     looks_for: ClassVar[tuple[str, ...]] = ("linalg.generic",)
 
     def run(self, module: ir.Module) -> None:
-        for op in reversed(named(module.operation, "linalg.generic")):
-            if _is_cheap(op):
+        operations = named(module.operation, "linalg.generic")
+        if not any(map(_sums_across, operations)):
+            return  # all readers go by rows
+        for op in reversed(operations):
+            if _has_readers(op) and _is_cheap(op):
                 _repeat(op)
+
+
+def _has_readers(op: ir.Operation) -> bool:
+    """Whether more than one operation may read the result: of most there is one, which is quickly seen."""
+    return any(len(list(itertools.islice(result.uses, 2))) == 2 for result in op.results)
+
+
+def _sums_across(op: ir.Operation) -> bool:
+    """Whether it sums up along another loop than the last, and is no product of matrices."""
+    return any(reduction_loops(op)[:-1]) and not _is_product(op)
 
 
 def _is_cheap(op: ir.Operation) -> bool:
@@ -94,10 +108,9 @@ def _goes_by_rows(reader: ir.Operation) -> bool:
         if not (is_view or op.name == "linalg.generic") or identity(op) in seen:
             continue
         seen.add(identity(op))
-        loops = [] if is_view else reduction_loops(op)
-        if any(loops[:-1]) and not _is_product(op):
+        if not is_view and _sums_across(op):
             return False
-        if not any(loops):
+        if is_view or not any(reduction_loops(op)):
             waiting += [use.owner.operation for result in op.results for use in result.uses]
     return True
 

@@ -10,7 +10,7 @@ from mlir import ir
 from pykern.passes.framework import Pass
 from pykern.passes.ir.structured import Structured, generic, reduces, reduction_loops
 from pykern.passes.ir.values import has_uses
-from pykern.passes.kernels import body, find, programs
+from pykern.passes.kernels import body, programs
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,9 @@ class ReadArguments(Pass):
         changed = False
         for function in programs(module):
             fixed = _fixed(function)
-            for op in find(function, lambda op: op.name == "linalg.generic"):
-                if not reduces(op) and any(value in fixed for value in Structured(op).outputs):
+            readers = dict.fromkeys(use.owner.operation for argument in fixed for use in argument.uses)
+            for op in readers:
+                if op.name == "linalg.generic" and not reduces(op):
                     changed |= _read(op, fixed)
         return changed
 
