@@ -7,7 +7,7 @@
 // CHECK-LABEL: func.func @two_rows
 // CHECK: scf.for
 // CHECK: %[[COUNT:.*]] = arith.subi %arg3, %c0
-// CHECK: %[[FEW:.*]] = arith.cmpi sle, %[[COUNT]], %c128
+// CHECK: %[[FEW:.*]] = arith.cmpi sle, %[[COUNT]], %c256
 // CHECK: scf.if %[[FEW]] {
 // CHECK-NEXT: scf.for
 // CHECK: } {llvm.loop_annotation = #[[SHORT]]}

@@ -3,7 +3,7 @@
 Comes in: innermost loops that read several rows of an array, left to LLVM. Goes out: a branch on how often the loop
 runs; the copy for few times asks LLVM for masks.
 
-The class: stencils of any width, dimension and element of less than 8 bytes over rows of up to 8 vectors. What such
+The class: stencils of any width, dimension and element of less than 8 bytes over rows of up to 16 vectors. What such
 a loop reads of one row it keeps for the next iteration, and what LLVM vectorises so it has no shorter vectors for the
 rest of: up to 63 cells are computed one by one. With masks all are in vectors; in long loops they cost more than they
 bring, and where masked stores are slow (AVX2) always. `benchmarks/NOTES.md` has what they gain.

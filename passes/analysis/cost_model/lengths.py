@@ -28,7 +28,7 @@ FEWEST_VECTORS_IN_PASSES = 48
 FEWEST_VECTORS_OF_ROWS = 96
 """The same for loops that wait for memory even less: they read several rows of an array, or stand among elementary
 functions."""
-MASKED_VECTORS = 8
+MASKED_VECTORS = 16
 """Vectors of a loop up to which its last ones are masked: in longer loops masks cost more than they bring."""
 FEWEST_MASKED_LANES = 9
 """Lanes of a vector from which the rest of a loop is long enough for masks."""
