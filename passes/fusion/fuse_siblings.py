@@ -89,13 +89,13 @@ def _needs(first: ir.Operation, second: ir.Operation) -> bool | None:
     made = list(first.results)
     read = [(v, m) for v, m in zip(second.operands, indexing_maps(second), strict=True) if v in made]
     inside = [use for r in made for use in r.uses if use.owner.operation != second]
+    if any(ancestor_in(use.owner.operation, second.block) == second for use in inside):
+        return None  # its body reads them
     if not read:
-        nested = any(ancestor_in(use.owner.operation, second.block) == second for use in inside)
-        return None if nested else False
+        return False
     ways = indexing_maps(first)[-len(made) :]
     is_same = all(m == ways[made.index(v)] and m.is_permutation for v, m in read)
-    nested = any(ancestor_in(use.owner.operation, second.block) == second for use in inside)
-    if reduces(first) or not is_same or nested or _is_beside_product(first) or _is_beside_product(second):
+    if reduces(first) or not is_same or _is_beside_product(first) or _is_beside_product(second):
         return None
     return True
 
@@ -123,7 +123,7 @@ def _inputs(op: ir.Operation) -> list[ir.Value]:
 def _shared(first: ir.Operation, second: ir.Operation) -> bool:
     """Whether both read an array along all dimensions, in the same way, or slices of it that lie one in the other."""
     one, other = (
-        [(_whole(v), str(m)) for v, m in zip(_inputs(op), indexing_maps(op), strict=False)
+        [(_whole(v), m) for v, m in zip(_inputs(op), indexing_maps(op), strict=False)
          if m.n_dims and len(m.results) == m.n_dims]
         for op in (first, second)
     )  # fmt: skip

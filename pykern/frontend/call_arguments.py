@@ -6,12 +6,14 @@ import ast
 from typing import TYPE_CHECKING
 
 from pykern.errors import ARGUMENTS
-from pykern.frontend.values import (
-    Value,
-)
+from pykern.frontend.values import Value
+from pykern.types import DType, bool_, f64, i64
 
 if TYPE_CHECKING:
     from pykern.frontend.calls import Calls
+
+PYTHON_DTYPES: dict[str, DType] = {"int": i64, "float": f64, "bool": bool_}
+"""What Python's types mean where a dtype is asked for: NumPy's."""
 
 
 def given_by_name(

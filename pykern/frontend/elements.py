@@ -60,11 +60,9 @@ class Elements(Names):
     def part(self, node: ast.expr, array: Array, indices: list[ir.Value]) -> Array:
         """``x[i]`` of an array with more dimensions: a row, which is indexed as an array of its own."""
         taken = len(indices) - len(array.outer)
-        return (
-            replace(array, name=ast.unparse(node), shape=array.shape[taken:], outer=tuple(indices))
-            if taken
-            else array
-        )
+        if not taken:
+            return array
+        return replace(array, name=ast.unparse(node), shape=array.shape[taken:], outer=tuple(indices))
 
     def tuple_item(self, node: ast.Subscript, base: TupleValue) -> Value:
         if isinstance(node.slice, ast.Slice):

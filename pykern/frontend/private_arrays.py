@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pykern.dialect import memory
 from pykern.frontend import row_stores
-from pykern.frontend.call_arguments import given_by_name
+from pykern.frontend.call_arguments import PYTHON_DTYPES, given_by_name
 from pykern.frontend.casts import memory_type
 from pykern.frontend.memory_ops import constant_shape
 from pykern.frontend.values import (
@@ -23,13 +23,10 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.types import DType, bool_, f64, i64, weak_int
+from pykern.types import DType, f64, weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.calls import Calls
-
-
-_PYTHON = {"int": TypeValue(i64), "float": TypeValue(f64), "bool": TypeValue(bool_)}
 
 
 def filled(name: str) -> Callable:
@@ -56,8 +53,8 @@ def filled(name: str) -> Callable:
 
 def type_of(t: Calls, node: ast.Call, value: Value) -> DType:
     """The type of elements that `value` says. Raises `KernelTypeError` where it says none."""
-    if isinstance(value, LanguageName):
-        value = _PYTHON.get(value.name, value)
+    if isinstance(value, LanguageName) and value.name in PYTHON_DTYPES:
+        return PYTHON_DTYPES[value.name]
     if not isinstance(value, TypeValue):
         raise t.type_error(node, f"dtype is a type, not {describe(value)}", "write dtype=np.float32")
     return value.dtype

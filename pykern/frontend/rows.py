@@ -19,7 +19,7 @@ from pykern.data.promotion import promote
 from pykern.data.source import KernelSource
 from pykern.dialect.reports import AssertOp
 from pykern.errors import CHANGED_KIND
-from pykern.frontend import arithmetic
+from pykern.frontend import arithmetic, mathematics
 from pykern.frontend.advice import scalar_from
 from pykern.frontend.array_writes import Origin
 from pykern.frontend.casts import convert, materialise
@@ -143,8 +143,6 @@ def part(t: Elements, node: ast.expr, operand: Value, rank: int, index: Scalar) 
 
 def _chosen(items: TupleValue, index: Scalar) -> Value:
     """The item at a place that need not be known before the kernel runs."""
-    from pykern.frontend import mathematics
-
     if index.is_const:
         return items.items[index.const]  # type: ignore[index]
     found = items.items[-1]

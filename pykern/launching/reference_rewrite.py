@@ -29,7 +29,7 @@ _HELPERS: dict[str, Callable] = {
     "_pk_varying_power": reference_rules.varying_power,
     "_pk_in_place": reference_rules.in_place,
     "_pk_update": reference_rules.update,
-    "_pk_whole": reference_rules.whole,
+    "_pk_slice": slice,
     "_pk_inverted": reference_rules.inverted,
 }
 _known: dict[int, tuple[weakref.ref[types.CodeType], types.CodeType | None]] = {}
@@ -156,7 +156,7 @@ class _Slices(ast.NodeTransformer):
 
     def visit_Slice(self, node: ast.Slice) -> ast.AST:
         bounds = (bound or ast.Constant(None) for bound in (node.lower, node.upper, node.step))
-        return _calling(node, "_pk_whole", *bounds)
+        return _calling(node, "_pk_slice", *bounds)
 
 
 def _calling(at: ast.AST, helper: str, *args: ast.expr) -> ast.Call:

@@ -97,11 +97,6 @@ def update(array: Any, index: Any, op: str, value: Any) -> None:
         array[index] = made
 
 
-def whole(*bounds: Any) -> slice:
-    """``x[i, :]``, where the index is given to a function."""
-    return slice(*bounds)
-
-
 def of_numbers(function: Any) -> Any:
     """Python's, `math`'s or NumPy's function as its name means in kernels, of numbers; others as they are."""
     if not callable(function):

@@ -27,7 +27,17 @@ class ReferenceArray(Rows):
     end. That is told from the source, see `reference_place`.
     """
 
-    __slots__ = ("_array", "_dtype", "_name", "_reads", "_refused", "_shared_by", "_told", "_writes")
+    __slots__ = (
+        "_array",
+        "_dtype",
+        "_is_part",
+        "_name",
+        "_reads",
+        "_refused",
+        "_shared_by",
+        "_told",
+        "_writes",
+    )
 
     def __init__(
         self,
@@ -46,7 +56,7 @@ class ReferenceArray(Rows):
         self._array, self._name, self._dtype = array, name, dtype
         self._reads, self._writes = reads, writes
         self._refused, self._shared_by = refused, shared_by
-        self._told = False
+        self._told = self._is_part = False
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -76,25 +86,28 @@ class ReferenceArray(Rows):
     def _part(self, index: Any) -> ReferenceArray:
         """``x[i]`` of an array with more dimensions: a row, which is indexed as an array of its own."""
         place = self._checked(index, whole=False)
+        if not place:
+            return self
         name = f"{self._name}[{', '.join(map(str, place))}]"
-        return ReferenceArray(
+        part = ReferenceArray(
             self._array[place], name, self._reads, self._writes, self._refused, self._shared_by
         )
+        part._is_part = True
+        return part
 
     def __setitem__(self, index: Any, value: Any) -> None:
         index = _without_whole(index, self._array.ndim)
         given = len(index) if isinstance(index, tuple) else 1
         if given < self._array.ndim:
-            if given == 0 and self._shared_by is not ALONE:
-                raise KernelTypeError(
-                    f"each work-item would write all of {self!r}", hint="write x[i] = value"
-                )
             self._part(index).fill(value)
             return
         self._store(self._checked(index), value, WRITE)
 
     def fill(self, value: Any) -> None:
-        """All elements: a number for each, or those of a row or tuple. Raises `KernelTypeError` for another shape."""
+        """All elements: a number for each, or those of a row or tuple. Raises `KernelTypeError` for another shape, and
+        for a whole array that other work-items have, too."""
+        if not self._is_part and self._shared_by is not ALONE:
+            raise KernelTypeError(f"each work-item would write all of {self!r}", hint="write x[i] = value")
         rank = value.ndim if isinstance(value, Rows) else int(isinstance(value, tuple))
         if rank > self.ndim:
             raise KernelTypeError(

@@ -312,3 +312,12 @@ def test_a_launch_whose_rows_are_too_short_is_refused(text, tmp_path):
     with pytest.raises(errors.OutOfBounds, match="refused before it began"):
         of_lines(text, tmp_path, "o, x, y")(o, np.ones((2, 3)), np.ones((2, 2)), ndrange=2)
     np.testing.assert_array_equal(o, 1)
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+@pytest.mark.parametrize("text", ["x += 1", "x += y[i]", "x[:] = 2", "x[:] = y[i]"])
+def test_a_whole_array_is_not_written_by_each_work_item(text, device, tmp_path):
+    x = np.ones(3)
+    with pytest.raises(errors.KernelTypeError, match="each work-item would write all"):
+        of_lines(text, tmp_path)(x, np.ones((2, 3)), ndrange=2, device=device)
+    np.testing.assert_array_equal(x, 1)

@@ -164,18 +164,24 @@ class MatrixAttention:
         source = PanelSource(self.elements, n, lines, terms, False, layout.by_terms)
         return Panel(source, layout, self.tile.items, self.tile.copied[n], 1)
 
-    def emit(self, blocks: int) -> None:
-        tile, elements, zero = self.tile, self.elements, index_constant(0)
+    def _place_items(self, blocks: int, columns: int) -> tuple[ir.Value, ir.Value]:
+        """Where the work-item stands in the result, of which a group has `columns`. Gives its number and the group's
+        first query."""
         number = LocalIdOp.create(2)
-        batch, panel = split(GroupIdOp.create(0), tile.panels)
-        elements.place(batch)
+        batch, panel = split(GroupIdOp.create(0), self.tile.panels)
+        self.elements.place(batch)
         # the last queries first: they have most keys where later ones are masked
         block = arith.SubIOp(index_constant(blocks - 1), GroupIdOp.create(1)).result
-        first = scaled(block, tile.queries)
+        first = scaled(block, self.tile.queries)
         subgroup, self.lane = split(number, LANES)
         in_row, in_column = split(self.lane, QUAD)
         self.row, self.column = added(added(first, scaled(subgroup, ROWS)), in_row), scaled(in_column, 2)
-        self.origin = scaled(panel, tile.columns)
+        self.origin = scaled(panel, columns)
+        return number, first
+
+    def emit(self, blocks: int) -> None:
+        tile, elements, zero = self.tile, self.elements, index_constant(0)
+        number, first = self._place_items(blocks, tile.columns)
         self._make_panels()
         self.keys.prepare(number, zero, zero)
         self.values.prepare(number, self.origin, zero)

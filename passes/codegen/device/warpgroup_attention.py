@@ -12,8 +12,7 @@ from mlir import ir
 from mlir.dialects import arith, scf
 
 from pykern.dialect import attributes as kern
-from pykern.dialect.index_space import GroupIdOp, LocalIdOp
-from pykern.dialect.matrices import LANES, QUAD
+from pykern.dialect.matrices import QUAD
 from pykern.dialect.memory import BarrierOp, SharedOp
 from pykern.dialect.warpgroups import (
     ITEMS,
@@ -36,7 +35,7 @@ from pykern.passes.codegen.device.matrix_attention import (
     MatrixAttentionTile,
     shrunk,
 )
-from pykern.passes.codegen.device.product_space import added, scaled, split
+from pykern.passes.codegen.device.product_space import added, scaled
 from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import index_constant
 
@@ -94,21 +93,8 @@ class WarpgroupAttention(MatrixAttention):
         self.words = panels[0] * _PANEL_WORDS, panels[1] * _PANEL_WORDS
 
     def emit(self, blocks: int) -> None:
-        tile, elements = self.tile, self.elements
-        number = LocalIdOp.create(2)
-        batch, panel = split(GroupIdOp.create(0), tile.panels)
-        elements.place(batch)
-        # the last queries first: they have most keys where later ones are masked
-        block = arith.SubIOp(index_constant(blocks - 1), GroupIdOp.create(1)).result
-        first = scaled(block, tile.queries)
-        subgroup, self.lane = split(number, LANES)
-        in_row, in_column = split(self.lane, QUAD)
-        self.row, self.column = (
-            added(added(first, scaled(subgroup, LANES // 2)), in_row),
-            scaled(in_column, 2),
-        )
-        self.origin = scaled(panel, self.width)
-        begin, end = elements.key_range(first, tile.queries)
+        number, first = self._place_items(blocks, self.width)
+        begin, end = self.elements.key_range(first, self.tile.queries)
         self._begin(number, begin, end)
         words = [word for term in range(0, self.depth, TERMS) for word in self._queries(term)]
         _, _, *found = self._loop(words, begin, end)

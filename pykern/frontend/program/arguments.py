@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from pykern.frontend.call_arguments import PYTHON_DTYPES
 from pykern.frontend.program.tensors import Shape, strong
 from pykern.frontend.program.tile_lengths import HasLength
 from pykern.frontend.program.values import Cell
@@ -18,12 +19,10 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.types import BY_NAME, DType, bool_, f64, i64
+from pykern.types import BY_NAME, DType
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
-
-_PYTHON_TYPES = {"int": i64, "float": f64, "bool": bool_}
 
 
 def bind(
@@ -123,8 +122,8 @@ def dtype(t: ProgramTranslator, node: ast.AST, value: Value, default: DType) -> 
         return strong(value.dtype)
     if isinstance(value, Text) and (known := from_text(value.value)) is not None:
         return known
-    if isinstance(value, LanguageName) and value.name in _PYTHON_TYPES:
-        return _PYTHON_TYPES[value.name]
+    if isinstance(value, LanguageName) and value.name in PYTHON_DTYPES:
+        return PYTHON_DTYPES[value.name]
     raise t.type_error(
         node, f"a dtype is needed, not {describe(value)}", "write pk.f32, np.float32 or x.dtype"
     )
