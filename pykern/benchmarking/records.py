@@ -64,7 +64,7 @@ FIELDS: dict[str, Field] = {
     "compile_ms_cold": Field(_NUMBER, "milliseconds of the first call with nothing cached", False),
     "compile_ms_warm": Field(_NUMBER, "the same from the disk cache, in a new process", False),
     "versions": Field((dict,), "Python's, pykern's, NumPy's and the peers' versions"),
-    "commit": Field((str,), "of the repository the benchmark lies in, where it lies in one", False),
+    "commit": Field((str,), "the commit of the repository that the benchmark lies in", False),
     "date": Field((str,), "UTC, ISO 8601"),
     "load": Field(_NUMBER, "load average of the machine when the run began", False),
 }  # fmt: skip
