@@ -102,8 +102,11 @@ class Entry(Body):
         write_forget(module)
         super().__init__(module, "pk_entry", PTR, [PTR, PTR, I64, PTR])
         self.source, self.uses = source, uses
-        self.product = product and all(isinstance(p.spec, ArraySpec) for p in source.parameters)
-        self.of_matrices = all(isinstance(p.spec, ArraySpec) and p.spec.rank < 3 for p in source.parameters)
+        arrays = [p.spec for p in source.parameters if isinstance(p.spec, ArraySpec)]
+        self.product = product and all(isinstance(p.spec, ArraySpec | ScalarSpec) for p in source.parameters)
+        self.of_matrices = all(spec.rank < 3 for spec in arrays)
+        self.is_square = len(arrays) == 2
+        """Whether a product has one array for both factors."""
         self.lengths: list[Value] = []
         self.has_tiles: Operand = I1(1)
         """Whether the arrays lie as tiles want them: those that are no rows are columns, as `x.T` is, and only read."""
@@ -180,7 +183,7 @@ class Entry(Body):
         data = self.load(PTR, value, DATA)
         self.fill(data)
         lengths = self._lengths(value, spec)
-        if len(self.source.parameters) == 2 and not use.writes:  # both factors of a product
+        if self.is_square and not use.writes:
             self.lengths += lengths
         strides = self._strides(value, spec) if spec.strided else []
         if strides and use.writes:

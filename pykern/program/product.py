@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from pykern.data.program_source import ProgramSource
 from pykern.data.schedule import FEWEST_PRODUCTS, SCHEDULES, SHORTEST_SIDE
 from pykern.data.source import KernelOptions
 from pykern.errors import KernelError
+from pykern.launching.scalar_arguments import scalar
 from pykern.obtain.code import loaded
 from pykern.obtain.schedules import tuned
 from pykern.program.arguments import describe
@@ -27,6 +29,7 @@ from pykern.program.launch_source import launch_source
 from pykern.program.plan import Plan
 from pykern.runtime.devices import current_device
 from pykern.runtime.graph import current_graph
+from pykern.types import static
 
 if TYPE_CHECKING:
     from pykern.launching.launched import LaunchedKernel
@@ -40,6 +43,14 @@ LONG_LOOPS = 0.03
 """Seconds of all launches of a kind from which compiling them pays, also if there are fewer multiplications."""
 
 
+@dataclass(frozen=True)
+class _Passed:
+    """Arrays and the bits of numbers, and for each what code in tiles depends on."""
+
+    flattened: list[Any]
+    kinds: list[Any]
+
+
 class ProductLaunches:
     """The programs of one kernel's launches."""
 
@@ -49,20 +60,23 @@ class ProductLaunches:
         self._plans: dict[Any, Plan | None] = {}
         self._spent: dict[Any, float] = {}
         """What the launches of each kind did so far of what makes compiling them pay: 1 is enough."""
+        self._names: tuple[str, ...] = ()
 
     def repeat_launch(self, args: tuple, keywords: dict[str, Any]) -> bool:
         """Run a launch of a kind that ran in tiles before; false where it has to be looked at."""
         counts = _counts(keywords.get("ndrange")) if len(keywords) == 1 else None
-        if counts is None or current_device() != "cpu" or not all(type(a) is np.ndarray for a in args):
+        if counts is None or current_device() != "cpu" or len(args) != len(self._names):
             return False
-        plan = self._plans.get(self._kind(args, counts))
-        if plan is None or current_graph() is not None or not _fit(args, plan.written):
+        passed = self._passed(list(zip(self._names, args, strict=True)))
+        plan = None if passed is None else self._plans.get(self._kind(passed.kinds, counts))
+        if passed is None or plan is None or current_graph() is not None or not _fit(args, plan.written):
             return False
-        if any(np.may_share_memory(args[n], a) for n in plan.written for m, a in enumerate(args) if m != n):
+        others = [(m, a) for m, a in enumerate(args) if type(a) is np.ndarray]
+        if any(np.may_share_memory(args[n], a) for n in plan.written for m, a in others if m != n):
             return False
         if not all(args[n].flags.writeable for n in plan.written):
             return False  # the long way says so
-        plan.run(list(args))
+        plan.run(passed.flattened)
         return True
 
     def run(
@@ -74,23 +88,25 @@ class ProductLaunches:
     ) -> bool:
         """Run the launch over so many work-items in tiles, or by `loops` where those do not pay; false where it
         is not for them. Arrays do not overlap; `written` are the numbers of those that the kernel writes to."""
-        arrays = [v for _, v in values]
-        if not all(type(a) is np.ndarray for a in arrays) or current_graph() is not None:
+        passed = None if current_graph() is not None else self._passed(values)
+        if passed is None or not _fit([v for _, v in values], written):
             return False
-        if not _fit(arrays, written):
-            return False
-        sizes = [a.size for a in arrays]
+        arrays = [(n, v) for n, (_, v) in enumerate(values) if type(v) is np.ndarray]
+        sizes = [a.size for _, a in arrays]
         if len(sizes) == 2:  # both factors are the one that is read: a Gram matrix
-            sizes += [size for n, size in enumerate(sizes) if n not in written]
+            sizes += [a.size for n, a in arrays if n not in written]
         products = math.sqrt(math.prod(sizes))
-        of_matrices = all(a.ndim < 3 for a in arrays)
-        if products < FEWEST_PRODUCTS or (of_matrices and min(min(a.shape) for a in arrays) < SHORTEST_SIDE):
+        of_matrices = all(a.ndim < 3 for _, a in arrays)
+        if products < FEWEST_PRODUCTS or (
+            of_matrices and min(min(a.shape) for _, a in arrays) < SHORTEST_SIDE
+        ):
             return False
-        kind = self._kind(arrays, counts)
+        self._names = tuple(name for name, _ in values)
+        kind = self._kind(passed.kinds, counts)
         with self.kernel._lock:
             plan = self._known(kind, products / MANY_PRODUCTS, values, counts)
         if plan is not None:
-            plan.run(arrays)
+            plan.run(passed.flattened)
             return True
         started = time.perf_counter()
         loops()
@@ -114,12 +130,28 @@ class ProductLaunches:
             self._spent.clear()
         self._spent[kind] = self._spent.get(kind, 0) + share
 
-    def _kind(self, arrays: Sequence[np.ndarray], counts: tuple[int, ...]) -> Any:
+    def _passed(self, values: Sequence[tuple[str, Any]]) -> _Passed | None:
+        """The values of a launch as a plan takes them; None where one is neither an array nor a number."""
+        passed = _Passed([], [])
+        for name, value in values:
+            annotation = self.kernel.annotations.get(name)
+            if type(value) is np.ndarray:
+                passed.flattened.append(value)
+                passed.kinds.append((value.shape, value.dtype, value.flags.c_contiguous))
+                continue
+            number = None if annotation is static else scalar(name, value, annotation)
+            if number is None:
+                return None
+            passed.flattened.append(number[1])
+            passed.kinds.append(number[0])
+        return passed
+
+    def _kind(self, kinds: Sequence[Any], counts: tuple[int, ...]) -> Any:
         """What code in tiles depends on."""
         captured = self.kernel.captured()[0]
         if captured is not self._captured:  # names mean something else now
             self._captured, self._plans, self._spent = captured, {}, {}
-        return counts, *((a.shape, a.dtype, a.flags.c_contiguous) for a in arrays)
+        return counts, *kinds
 
     def _plan(self, counts: tuple[int, ...], arguments: Any) -> Plan | None:
         """The program of one launch; None where it has no tiles."""
@@ -151,9 +183,10 @@ def _counts(ndrange: Any) -> tuple[int, ...] | None:
     return tuple(lengths)
 
 
-def _fit(arrays: Sequence[np.ndarray], written: Container[int]) -> bool:
+def _fit(values: Sequence[Any], written: Container[int]) -> bool:
     """Whether arrays lie in memory as a plan reads them: row by row, or those that are only read as `x.T` does."""
     return all(
         a.flags.aligned and (a.flags.c_contiguous or (a.flags.f_contiguous and n not in written))
-        for n, a in enumerate(arrays)
+        for n, a in enumerate(values)
+        if type(a) is np.ndarray
     )

@@ -284,3 +284,73 @@ def test_one_array_as_both_factors(rng, tiles):
     gram(c, few, ndrange=c.shape)  # too small for tiles
     np.testing.assert_allclose(c, few.T @ few, atol=1e-12)
     assert plans(gram) == before
+
+
+@pk.kernel
+def scaled(c, a, b, alpha, beta):
+    i, j = pk.index()
+    total = c.dtype(0)
+    for k in range(a.shape[1]):
+        total += a[i, k] * b[k, j]
+    c[i, j] = beta * c[i, j] + alpha * total
+
+
+@pk.kernel
+def scaled_as_annotated(c, a, b, alpha: pk.f32, beta: float):
+    i, j = pk.index()
+    total = c.dtype(0)
+    for k in range(a.shape[1]):
+        total += a[i, k] * b[k, j]
+    c[i, j] = beta * c[i, j] + alpha * total
+
+
+@pk.kernel
+def as_many_terms_as_said(c, a, b, terms):
+    i, j = pk.index()
+    total = c.dtype(0)
+    for k in range(terms):
+        total += a[i, k] * b[k, j]
+    c[i, j] = total
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", [scaled, scaled_as_annotated])
+@pytest.mark.parametrize("kind", [float, np.float32, np.float64])
+def test_numbers_beside_matrices(rng, tiles, dtype, kernel, kind):
+    c, a, b = (rng.standard_normal(shape).astype(dtype) for shape in [(131, 67), (131, 303), (303, 67)])
+    for alpha, beta in [(1.5, -0.25), (np.inf, 0.0)]:  # known when launched, not when compiled
+        tiles(False)
+        kernel(loops := c.copy(), a, b, kind(alpha), kind(beta), ndrange=c.shape)
+        tiles(True)
+        for _ in range(2):
+            kernel(tiled := c.copy(), a, b, kind(alpha), kind(beta), ndrange=c.shape)
+            np.testing.assert_array_equal(tiled, loops)
+        with np.errstate(invalid="ignore"):
+            exact = beta * c.astype(float) + alpha * (a.astype(float) @ b.astype(float))
+        near = 1e-4 if dtype is np.float32 else 1e-11
+        np.testing.assert_allclose(tiled, exact, rtol=near, atol=near)
+    assert plans(kernel) >= 1
+
+
+def test_a_number_of_terms(rng, tiles):
+    a, b = rng.standard_normal((130, 200)), rng.standard_normal((200, 110))
+    for terms in (200, 37, 0, -1):
+        for on in (False, True):
+            tiles(on)
+            as_many_terms_as_said(c := np.ones((130, 110)), a, b, terms, ndrange=c.shape)
+            np.testing.assert_allclose(c, a[:, : max(terms, 0)] @ b[: max(terms, 0)], atol=1e-11)
+
+
+def test_numbers_that_do_not_fit(rng, tiles):
+    tiles(True)
+    c, a, b = (rng.standard_normal((120, 120)) for _ in range(3))
+    scaled_as_annotated(c, a, b, 1, 2, ndrange=c.shape)
+    kept = c.copy()
+    for wrong, text in [("1", "str"), (None, "None"), ([1.0], "list"), (10**30, "")]:
+        if text:
+            with pytest.raises(pk.KernelTypeError, match=text):
+                scaled_as_annotated(c, a, b, wrong, 2, ndrange=c.shape)
+            np.testing.assert_array_equal(c, kept)
+        else:
+            scaled_as_annotated(c, a, b, wrong, 0.0, ndrange=c.shape)
+            np.testing.assert_allclose(c, np.float32(1e30) * (a @ b), rtol=1e-8)

@@ -157,3 +157,13 @@ def test_a_missing_binding_says_what_to_install():
     )
     output = in_new_process(program)
     assert "pyopencl is not there" in output and install_extra("opencl") in output
+
+
+def test_a_library_of_webgpu_that_does_not_load_is_a_reason(tmp_path):
+    """The package is there, what it loads is not: other devices go on."""
+    pytest.importorskip("wgpu")
+    text = "import pykern as pk; from pykern.runtime import registry; print(registry.found('webgpu').reason)"
+    text += "; print([d.name for d in pk.devices()][:2])"
+    environment = dict(os.environ, WGPU_LIB_PATH=str(tmp_path / "none.so"))
+    printed = run(sys.executable, "-c", text, cwd=ROOT, environment=environment)
+    assert "wgpu" in printed and "none.so" in printed and "cpu" in printed

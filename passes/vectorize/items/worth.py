@@ -17,6 +17,7 @@ from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import find, is_constant
 from pykern.passes.vectorize.items.lanes import MEMORY_AT, Lanes, Scalar
 from pykern.passes.vectorize.lanes import VARYING
+from pykern.passes.vectorize.reduction import reduction_of
 
 
 def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
@@ -43,6 +44,10 @@ def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
         raise Scalar("vectors hold several rows of points, and are taken apart in registers")
     if _are_streams(lanes):
         raise Scalar("its innermost loops go along memory, and are vectors themselves")
+    if first_alone is not None and _are_sums_along_memory(lanes):
+        raise Scalar(
+            "its sums go along memory and may be reordered: they are vectors themselves", first_alone
+        )
     computes = ASSUMED_TRIPS * _in_registers(lanes) if has_loops else _computes(lanes)
     if alone >= together + computes // LANE_ACCESS_COST:
         raise Scalar(
@@ -82,6 +87,31 @@ def _is_stream(lanes: Lanes, loop: ir.Operation) -> bool:
         *rows, last = [None, *lanes.indices(op)]
         form = None if last is None else affine_of(last, loop)
         if form is None or form.coefficient not in ((1,) if op.name == "memref.store" else (0, 1)):
+            return False
+        if any(row is not None and is_inside(row, loop) for row in rows):
+            return False
+    return True
+
+
+def _are_sums_along_memory(lanes: Lanes) -> bool:
+    """Whether all loops are reductions that may be reordered, over elements that lie side by side: a lane for each
+    work-item would read every one of its elements by itself."""
+    loops = [op for op in lanes.ops if op.name == "scf.for"]
+    return bool(loops) and all(_is_sum_along_memory(lanes, loop) for loop in loops)
+
+
+def _is_sum_along_memory(lanes: Lanes, loop: ir.Operation) -> bool:
+    inside = find(loop, lambda op: True)
+    if any(op.regions for op in inside):
+        return False
+    if not loop.results or any(reduction_of(loop, place) is None for place in range(len(loop.results))):
+        return False
+    for op in inside:
+        if op.name not in MEMORY_AT:
+            continue
+        *rows, last = [None, *lanes.indices(op)]
+        form = None if last is None else affine_of(last, loop)
+        if op.name != "memref.load" or form is None or form.coefficient not in (0, 1):
             return False
         if any(row is not None and is_inside(row, loop) for row in rows):
             return False

@@ -25,11 +25,11 @@ class WebGpuRuntime:
     def devices(self) -> list[DeviceInfo] | Missing:
         """Real GPUs first, adapters made of software last."""
         try:
-            gpu = importlib.import_module("wgpu").gpu
+            adapters = importlib.import_module("wgpu").gpu.enumerate_adapters_sync()  # loads wgpu's library
         except (ImportError, OSError) as error:
             return Missing(self.name, f"the Python package wgpu: {error}", install_extra("webgpu"))
         there, refused = [], []
-        for adapter in gpu.enumerate_adapters_sync():
+        for adapter in adapters:
             why_not = refusal(adapter)
             if why_not:
                 refused.append(f"{adapter.info['device']} {why_not}")
