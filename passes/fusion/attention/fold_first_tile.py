@@ -17,8 +17,10 @@ from pykern.passes.ir.elements import Operand, dims, through
 from pykern.passes.ir.memory import TENSOR_RESHAPES
 from pykern.passes.ir.structured import indexing_maps
 from pykern.passes.ir.values import defining, made_by
-from pykern.passes.kernels import identity, named, programs
+from pykern.passes.kernels import body, identity, named, programs
 
+_STARTS = (0, -math.inf)
+"""What sums and maxima begin with."""
 _PRODUCTS = ("linalg.generic", "linalg.matmul", "linalg.batch_matmul")
 
 
@@ -36,7 +38,10 @@ class FoldFirstTile(Pass):
 
     def run(self, module: ir.Module) -> None:
         for program in programs(module):
-            for op in named(program, "linalg.generic"):
+            ops = named(program, "linalg.generic", "linalg.fill")
+            if not any(starts_from(op.results[0], *_STARTS) for op in ops if len(op.results) == 1):
+                continue
+            for op in ops:
                 kept = _kept(op)
                 if kept is not None:
                     op.results[0].replace_all_uses_with(kept)
@@ -57,18 +62,19 @@ def _kept(op: ir.Operation) -> ir.Value | None:
     """The tensor that an op leaves as it is."""
     if len(op.results) != 1 or len(op.operands) != 3:
         return None
-    value = op.results[0]
+    value, name = op.results[0], body(op).operations[0].operation.name
+    tests = {"arith.maximumf": _is_least, "arith.addf": _adds_nothing, "arith.addi": _is_nil}
+    operands = single(value, name) if name in tests else None
+    if operands is None:
+        return None
     at = (
         dims(*range(ir.RankedTensorType(value.type).rank))
         if isinstance(value.type, ir.RankedTensorType)
         else ()
     )
-    tests = {"arith.maximumf": _is_least, "arith.addf": _adds_nothing, "arith.addi": _is_nil}
-    for name, test in tests.items():
-        operands = single(value, name)
-        for first, other in () if operands is None else (operands, operands[::-1]):
-            if other.value.type == value.type and other.at == at and test(first, other):
-                return other.value
+    for first, other in (operands, operands[::-1]):
+        if other.value.type == value.type and other.at == at and tests[name](first, other):
+            return other.value
     return None
 
 

@@ -88,12 +88,12 @@ def unwidened(read: Operand) -> Operand:
     return read if found is None else unwidened(found[0].seen_from(read.at))
 
 
-def starts_from(value: ir.Value, number: float) -> bool:
-    """Whether a tensor is filled with a number."""
+def starts_from(value: ir.Value, *numbers: float) -> bool:
+    """Whether a tensor is filled with one of the numbers."""
     op = made_by(value, "linalg.generic", "linalg.fill")
     if op is None or len(op.operands) != 2:
         return False
-    return _constant(op.operands[0]) == number
+    return _constant(op.operands[0]) in numbers
 
 
 def _constant(value: ir.Value) -> float | None:
@@ -118,11 +118,15 @@ def unconverted(read: Operand) -> tuple[Operand, list[ir.Value]]:
 
 def single(value: ir.Value, name: str) -> list[Operand] | None:
     """What the one op of an elementwise generic takes, over the dimensions of `value`."""
-    op = defining(value)
-    if op is None or not is_elementwise(op, indices=True):
+    op = made_by(value, "linalg.generic")
+    if op is None or body(op).operations[0].operation.name != name:  # the cheapest question first
         return None
     inside = [o.operation for o in body(op).operations]
-    if len(inside) != 2 or inside[0].name != name or inside[1].operands[0] != inside[0].results[0]:
+    if (
+        len(inside) != 2
+        or inside[1].operands[0] != inside[0].results[0]
+        or not is_elementwise(op, indices=True)
+    ):
         return None
     arguments = list(body(op).arguments)
     if any(v not in arguments for v in inside[0].operands):
