@@ -85,3 +85,56 @@ func.func private @row_sum(%s: memref<4xf64>, %x: memref<4x6xf64>)
   memref.store %sum, %s[%i] : memref<4xf64>
   return
 }
+
+// Lengths that are passed as numbers are known in the raised form, and what stays is the kernel for all launches.
+
+// CHECK-LABEL: func.func @known_lengths
+// CHECK: linalg.matmul
+// CHECK-NOT: kern.launch
+// CHECK: return
+func.func @known_lengths(%c: tensor<32xf64>, %a: tensor<24xf64>, %b: tensor<48xf64>) -> tensor<32xf64>
+    attributes {kern.program} {
+  %m = arith.constant 4 : index
+  %n = arith.constant 8 : index
+  %terms = arith.constant 6 : index
+  %cm = bufferization.to_buffer %c : tensor<32xf64> to memref<32xf64>
+  %am = bufferization.to_buffer %a read_only : tensor<24xf64> to memref<24xf64>
+  %bm = bufferization.to_buffer %b read_only : tensor<48xf64> to memref<48xf64>
+  "kern.launch"() ({
+    func.call @flat_product(%cm, %am, %bm, %m, %n, %terms)
+        : (memref<32xf64>, memref<24xf64>, memref<48xf64>, index, index, index) -> ()
+    vector.yield
+  }) {ndrange = array<i64: 16, 16>} : () -> ()
+  %r = bufferization.to_tensor %cm restrict writable : memref<32xf64> to tensor<32xf64>
+  return %r : tensor<32xf64>
+}
+
+func.func private @flat_product(%c: memref<32xf64>, %a: memref<24xf64>, %b: memref<48xf64>,
+                                %m: index, %n: index, %terms: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %i = "kern.global_id"() {dim = 0 : i64} : () -> index
+  %j = "kern.global_id"() {dim = 1 : i64} : () -> index
+  %0 = arith.cmpi slt, %i, %m : index
+  %1 = arith.cmpi slt, %j, %n : index
+  %2 = arith.andi %0, %1 : i1
+  scf.if %2 {
+    %sum = scf.for %k = %c0 to %terms step %c1 iter_args(%t = %zero) -> (f64) {
+      %ar = arith.muli %i, %terms : index
+      %ai = arith.addi %ar, %k : index
+      %br = arith.muli %k, %n : index
+      %bi = arith.addi %br, %j : index
+      %3 = memref.load %a[%ai] : memref<24xf64>
+      %4 = memref.load %b[%bi] : memref<48xf64>
+      %5 = arith.mulf %3, %4 : f64
+      %6 = arith.addf %t, %5 : f64
+      scf.yield %6 : f64
+    }
+    %cr = arith.muli %i, %n : index
+    %at = arith.addi %cr, %j : index
+    memref.store %sum, %c[%at] : memref<32xf64>
+  }
+  return
+}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from pykern.passes.raise_to_linalg.conditions import facts
@@ -88,13 +88,14 @@ class Proof:
         pairs = list(zip(one.subscripts, other.subscripts, strict=True))
         pairs += _pinned(one, other)
         pairs = [pair for pair in pairs if not any(self._changes(form) for form in pair)]
+        ends = functools.partial(_ends_of_both, one, other)
         changed = True
         while changed:
             changed = False
             for left, right in pairs:
-                if _is_apart(left, right, known):
+                if _is_apart(left, right, known, ends):
                     return True
-                for dim in _solved(left, right, known):
+                for dim in _solved(left, right, known, ends):
                     known.add(dim)
                     changed = True
                 if wanted <= known:
@@ -114,7 +115,17 @@ def _pinned(one: ArrayAccess, other: ArrayAccess) -> list[tuple[Form, Form]]:
     return [(form, form) for form in one.zeros & other.zeros]
 
 
-def _solved(left: Form, right: Form, known: set[Dim]) -> list[Dim]:
+Ends = Callable[[Dim], tuple[int, int] | None]
+"""First and last position of a dimension, where they are known."""
+
+
+def _ends_of_both(one: ArrayAccess, other: ArrayAccess, dim: Dim) -> tuple[int, int] | None:
+    """First and last position of a dimension in either of two accesses."""
+    a, b = bounds_where(dim, one.mask), bounds_where(dim, other.mask)
+    return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
+
+
+def _solved(left: Form, right: Form, known: set[Dim], ends: Ends) -> list[Dim]:
     """Dimensions that `left == right` shows to agree."""
     unknown = [d for d in left.dims if d not in known]
     if not unknown:
@@ -129,7 +140,7 @@ def _solved(left: Form, right: Form, known: set[Dim]) -> list[Dim]:
         if right.factor(dim) != factor:
             continue
         others = [(term, k) for term, k in rest if term is not dim]
-        spread = _spread(others)
+        spread = _spread(others, ends)
         if (
             spread is not None
             and -abs(factor) < spread[0] + _constant(left, right)
@@ -158,15 +169,29 @@ def _difference(left: Form, right: Form, known: set[Dim]) -> list[tuple[Dim, int
     return terms
 
 
-def _spread(terms: list[tuple[Dim, int]]) -> tuple[int, int] | None:
+def _spread(terms: list[tuple[Dim, int]], ends: Ends) -> tuple[int, int] | None:
     """Least and greatest value of a sum, where the dimensions have constant bounds."""
     low = high = 0
     for dim, factor in terms:
-        bounds = constant_bounds(dim)
+        bounds = ends(dim)
         if bounds is None or dim.step is not None:
             return None
-        ends = (factor * bounds[0], factor * bounds[1])
-        low, high = low + min(ends), high + max(ends)
+        values = (factor * bounds[0], factor * bounds[1])
+        low, high = low + min(values), high + max(values)
+    return low, high
+
+
+def bounds_where(dim: Dim, mask: Mask) -> tuple[int, int] | None:
+    """First and last position where a mask holds, as far as constants say; None where no bounds are known."""
+    bounds = constant_bounds(dim)
+    if bounds is None:
+        return None
+    low, high = bounds
+    for form in (form for literal in mask if (known := facts(literal)) for form in known.not_negative):
+        if form.dims == (dim,) and not form.symbols:
+            factor = form.factor(dim)
+            low = max(low, -form.constant) if factor == 1 else low
+            high = min(high, form.constant) if factor == -1 else high
     return low, high
 
 
@@ -183,7 +208,7 @@ def _is_single(dim: Dim) -> bool:
     return bounds is not None and bounds[0] == bounds[1]
 
 
-def _is_apart(left: Form, right: Form, known: set[Dim]) -> bool:
+def _is_apart(left: Form, right: Form, known: set[Dim], ends: Ends) -> bool:
     """Whether the two sums can never be equal."""
     if left.constant == right.constant:
         return False
@@ -199,7 +224,7 @@ def _is_apart(left: Form, right: Form, known: set[Dim]) -> bool:
         divisor = math.gcd(*(k for _, k in terms))
         if (constant % divisor if divisor else constant) != 0:
             return True
-    spread = _spread(terms)
+    spread = _spread(terms, ends)
     return spread is not None and not spread[0] <= -constant <= spread[1]
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import arith
+from mlir.dialects import arith, tensor
 
 from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
@@ -15,6 +16,8 @@ from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, find, index_constant, update_type
 from pykern.passes.raise_to_linalg.builder import Builder
+from pykern.passes.raise_to_linalg.flat_arrays import split_flat_arrays
+from pykern.passes.raise_to_linalg.forms import Form
 from pykern.passes.raise_to_linalg.independence import ArrayAccess, Proof, accesses, conflicts
 from pykern.passes.raise_to_linalg.program import Bind, Program, written
 from pykern.passes.raise_to_linalg.reading import KernelReader
@@ -62,6 +65,8 @@ class _Plan:
     kernel: ir.Operation
     builder: Builder
     program: Program
+    shapes: dict[int, tuple[int, ...]]
+    """Of flat arrays that are taken apart into rows."""
 
     def write(self) -> None:
         block = body(self.kernel)
@@ -71,12 +76,16 @@ class _Plan:
         with ir.InsertionPoint(old[-1]), self.kernel.location:
             given = _static_counts(self.kernel)
             changed = written(self.program.body)
-            tensors = {n: _to_tensor(a, n in changed) for n, a in self.program.arrays.items() if n in used}
+            tensors = {
+                n: _taken_apart(_to_tensor(a, n in changed), self.shapes.get(n))
+                for n, a in self.program.arrays.items()
+                if n in used
+            }
             updates = self._updates(_ascending({**counts, **given}))
             writer = ProgramWriter(updates, dict(tensors))
             writer.run(self.program.body, [])
             for array in changed:
-                _materialize(writer.state[array], self.program.arrays[array])
+                _materialize(_flat(writer.state[array], self.shapes.get(array)), self.program.arrays[array])
         for op in reversed(old[:-1]):
             op.erase()
         for name in (kern.KERNEL, kern.PLAIN, kern.UNIT, kern.RANK, kern.NDRANGE, kern.NOALIAS):
@@ -91,6 +100,7 @@ class _Plan:
             for number, array in self.program.arrays.items()
             for kind in [ir.MemRefType(array.type)]
         }
+        lengths.update({n: tuple(Form((), length) for length in shape) for n, shape in self.shapes.items()})
         updates = Updates(self.builder, scalars, lengths)
         scalars.hold = lambda fold: updates.hold(fold, updates.boxes.full(()))[1]
         return updates
@@ -105,7 +115,7 @@ def _plan(kernel: ir.Operation) -> _Plan:
         builder = Builder()
         program = KernelReader(kernel, builder, proof).read()
         _prove_independence(kernel, program, proof)
-        return _Plan(kernel, builder, program)
+        return _Plan(kernel, builder, program, split_flat_arrays(program))
 
 
 def _prove_independence(kernel: ir.Operation, program: Program, proof: Proof) -> None:
@@ -196,6 +206,20 @@ def _to_tensor(array: ir.Value, changes: bool) -> ir.Value:
     if changes:  # nothing else may serve as memory for results on their way
         attributes["writable"] = ir.UnitAttr.get()
     return ir.Operation.create("bufferization.to_tensor", [made], [array], attributes=attributes).results[0]
+
+
+def _taken_apart(flat: ir.Value, shape: tuple[int, ...] | None) -> ir.Value:
+    if shape is None:
+        return flat
+    made = ir.RankedTensorType.get(shape, ir.RankedTensorType(flat.type).element_type)
+    return tensor.ExpandShapeOp(made, flat, [list(range(len(shape)))], [], shape).result
+
+
+def _flat(array: ir.Value, shape: tuple[int, ...] | None) -> ir.Value:
+    if shape is None:
+        return array
+    made = ir.RankedTensorType.get([math.prod(shape)], ir.RankedTensorType(array.type).element_type)
+    return tensor.CollapseShapeOp(made, array, [list(range(len(shape)))]).result
 
 
 def _materialize(value: ir.Value, array: ir.Value) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from mlir import ir
@@ -11,14 +11,19 @@ from mlir import ir
 from pykern.data.source import KernelOptions
 from pykern.dialect import attributes as kern
 from pykern.errors import NotRaisable
+from pykern.passes import kernels
 from pykern.passes.analysis.contraction import multiplies
-from pykern.passes.analysis.cost_model.lengths import FEWEST_TAPS, SHORT_ROW
+from pykern.passes.analysis.cost_model.code_size import FORMS_OF_A_KERNEL
+from pykern.passes.analysis.cost_model.lengths import ASSUMED_SIDE, FEWEST_TAPS, SHORT_ROW
+from pykern.passes.analysis.launch_slots import is_strided
 from pykern.passes.framework import Pass, Upstream, run_pass
 from pykern.passes.ir.affine import access_of
 from pykern.passes.ir.clone import clone
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduces, reduction_loops
+from pykern.passes.ir.values import has_uses
 from pykern.passes.kernel.delinearise_launch import DelineariseLaunch
-from pykern.passes.kernels import body, find, index_constant, named, programs
+from pykern.passes.kernels import body, find, index_constant, is_constant, named, programs, update_type
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
 from pykern.passes.raise_to_linalg.unmask_sums import UnmaskSums
@@ -39,27 +44,90 @@ class RaiseLaunches(Pass):
     which are tiled, are no such reductions."""
 
     def run(self, module: ir.Module) -> None:
-        raised: dict[str, ir.Module | None] = {}
+        forms = _Forms(module, self.only_parallel)
         for program in programs(module):
+            lengths = _lengths(program)
             for launch in named(program, "kern.launch"):
-                symbol = launch.opview.kernel
-                if symbol not in raised:
-                    raised[symbol] = _raised(module, symbol, self.only_parallel, _items(program, symbol))
-                form = raised[symbol]
+                form = forms.of(launch, lengths)
                 if form is not None:
                     _put(launch, form)
         drop_unused_kernels(module)
 
 
+@dataclass(frozen=True)
+class _Kind:
+    """What a raised form is for: a kernel, its work-items, and integers passed to it, where these are known."""
+
+    symbol: str
+    ndrange: tuple[int, ...] | None = None
+    numbers: tuple[tuple[int, int], ...] = ()
+    """Pairs of an argument's place and the integer that the program knows to be there."""
+
+
+@dataclass
+class _Forms:
+    """The raised forms of a module's kernels: one for all launches, or, where there is none, one for launches alike."""
+
+    module: ir.Module
+    only_parallel: bool
+    known: dict[_Kind, ir.Module | None] = field(default_factory=dict)
+
+    def of(self, launch: ir.Operation, lengths: dict[str, tuple[int, ...] | None]) -> ir.Module | None:
+        view = launch.opview
+        ndrange = lengths[view.kernel]
+        every = _Kind(view.kernel, ndrange if ndrange is not None and len(ndrange) == 1 else None)
+        form = self._form(every)
+        if form is not None:
+            return form
+        passed = list(view.call.operands)
+        numbers = ((n, number) for n, v in enumerate(passed) if (number := _integer(v)) is not None)
+        alike = _Kind(view.kernel, tuple(view.ndrange), tuple(numbers))
+        if not alike.numbers and not any(map(_is_flat, passed)):
+            return None
+        of_kernel = [kind for kind in self.known if kind.symbol == view.kernel]
+        if alike not in self.known and len(of_kernel) > FORMS_OF_A_KERNEL:
+            return None
+        return self._form(alike)
+
+    def _form(self, kind: _Kind) -> ir.Module | None:
+        if kind not in self.known:
+            self.known[kind] = _raised(self.module, kind, self.only_parallel)
+        return self.known[kind]
+
+
+def _lengths(program: ir.Operation) -> dict[str, tuple[int, ...] | None]:
+    """The work-items of each kernel's launches, if all its launches have as many; else None."""
+    found: dict[str, tuple[int, ...] | None] = {}
+    for launch in named(program, "kern.launch"):
+        view = launch.opview
+        ndrange = tuple(view.ndrange)
+        found[view.kernel] = ndrange if found.get(view.kernel, ndrange) == ndrange else None
+    return found
+
+
+def _is_flat(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.MemRefType) and ir.MemRefType(value.type).rank == 1
+
+
+def _integer(value: ir.Value) -> int | None:
+    return is_constant(value) if isinstance(value.type, ir.IndexType | ir.IntegerType) else None
+
+
 def is_product(module: ir.Module) -> bool:
-    """Whether the kernel of a module, on the kern stage, computes products of matrices and no other reduction."""
+    """Whether the kernel of a module, on the kern stage, computes products of matrices and no other reduction, if
+    lengths that are passed as integers are those of its arrays."""
     if not any(map(_multiplies_and_adds, named(module.operation, "scf.for"))):
         return False
     alone = ir.Module.create(ir.Location.unknown())
+    items = 0
     with ir.InsertionPoint(alone.body):
         for op in module.body.operations:
-            op.operation.clone()
-    run_pass(DelineariseLaunch(), alone)
+            copy = op.operation.clone()
+            if kern.KERNEL in copy.attributes and _assume_lengths(copy):
+                items = ASSUMED_SIDE**2
+    if items:
+        run_pass(Upstream("canonicalize"), alone)
+    run_pass(DelineariseLaunch(items), alone)
     try:
         run_pass(RaiseToLinalg(), alone)
     except NotRaisable:
@@ -69,6 +137,27 @@ def is_product(module: ir.Module) -> bool:
     return _is_parallel(alone) and bool(
         find(alone.operation, lambda op: _is_product(op) and _adds_enough(op))
     )
+
+
+def _assume_lengths(kernel: ir.Operation) -> bool:
+    """Take integers that are passed for lengths of matrices, and flat arrays for matrices of these lengths, one length
+    for all: the question is what a kernel is like, not what it computes. False where no integers are passed."""
+    arguments = list(body(kernel).arguments)
+    numbers = [a for a in arguments if isinstance(a.type, ir.IndexType | ir.IntegerType) and has_uses(a)]
+    if not numbers or kern.PLAIN not in kernel.attributes:
+        return False
+    with ir.InsertionPoint.at_block_begin(body(kernel)), kernel.location:
+        for number in numbers:
+            number.replace_all_uses_with(constant(number.type, ASSUMED_SIDE))
+    for array in arguments:
+        kind = ir.MemRefType(array.type) if isinstance(array.type, ir.MemRefType) else None
+        if kind is not None and kind.rank == 1 and not is_strided(kind):
+            array.set_type(ir.MemRefType.get([ASSUMED_SIDE**4], kind.element_type))
+    update_type(kernel)
+    rank = kernels.rank(kernel)
+    lengths = [ASSUMED_SIDE**2] if rank == 1 else [ASSUMED_SIDE] * rank
+    kernel.attributes[kern.NDRANGE] = ir.DenseI64ArrayAttr.get(lengths)
+    return True
 
 
 def _multiplies_and_adds(loop: ir.Operation) -> bool:
@@ -85,18 +174,9 @@ def drop_unused_kernels(module: ir.Module) -> None:
             op.erase()
 
 
-def _items(program: ir.Operation, symbol: str) -> int:
-    """The work-items of a kernel of one dimension, if all its launches are equally long; else 0."""
-    counts = {
-        tuple(launch.opview.ndrange)
-        for launch in named(program, "kern.launch")
-        if launch.opview.kernel == symbol
-    }
-    return next(iter(counts))[0] if len(counts) == 1 and len(next(iter(counts))) == 1 else 0
-
-
-def _raised(module: ir.Module, symbol: str, only_parallel: bool, items: int) -> ir.Module | None:
-    """A module of the kernel's raised form alone, for so many work-items; None where it has none."""
+def _raised(module: ir.Module, kind: _Kind, only_parallel: bool) -> ir.Module | None:
+    """A module of the kernel's raised form alone, for launches of one kind; None where it has none."""
+    symbol = kind.symbol
     kernel = next(
         o.operation
         for o in module.body.operations
@@ -112,10 +192,12 @@ def _raised(module: ir.Module, symbol: str, only_parallel: bool, items: int) -> 
         with ir.InsertionPoint(alone.body):
             for op in (o.operation for o in module.body.operations):
                 if op == kernel or _is_declaration(op):  # it may call a function of C by its name
-                    op.clone()
+                    copy = op.clone()
+                    if op == kernel:
+                        _know(copy, kind)
         kern_pipeline(KernelOptions()).run(alone, texts=False)
-        if items:
-            run_pass(DelineariseLaunch(items), alone)
+        if kind.ndrange is not None and len(kind.ndrange) == 1:
+            run_pass(DelineariseLaunch(kind.ndrange[0]), alone)
         try:
             run_pass(RaiseToLinalg(), alone)
         except NotRaisable as reason:
@@ -132,6 +214,16 @@ def _raised(module: ir.Module, symbol: str, only_parallel: bool, items: int) -> 
         return None
     remark(kernel, f"the launch of `{symbol}` became operations on whole arrays")
     return alone
+
+
+def _know(kernel: ir.Operation, kind: _Kind) -> None:
+    """Put into a kernel what is known of its launch."""
+    arguments = list(body(kernel).arguments)
+    with ir.InsertionPoint.at_block_begin(body(kernel)), kernel.location:
+        for place, number in kind.numbers:
+            arguments[place].replace_all_uses_with(constant(arguments[place].type, number))
+    if kern.PLAIN in kernel.attributes and kind.ndrange is not None:
+        kernel.attributes[kern.NDRANGE] = ir.DenseI64ArrayAttr.get(list(kind.ndrange))
 
 
 def _is_declaration(op: ir.Operation) -> bool:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 MOST_SHAPES = 16
 MOST_KINDS = 1000
 """Kinds of launches that are counted."""
+MOST_NUMBERS = 4
+"""Integers of launches that are else alike for which there is code: one that counts steps is another one each time."""
 MANY_PRODUCTS = 1 << 28
 """Multiplications, about, of all launches of a kind from which compiling them pays."""
 LONG_LOOPS = 0.03
@@ -45,10 +47,12 @@ LONG_LOOPS = 0.03
 
 @dataclass(frozen=True)
 class _Passed:
-    """Arrays and the bits of numbers, and for each what code in tiles depends on."""
+    """What a plan is given, arrays and the bits of numbers, and for each what code in tiles depends on."""
 
     flattened: list[Any]
     kinds: list[Any]
+    numbers: list[tuple[str, int]]
+    """Integers, which the code knows: most are lengths of loops and of rows of flat arrays."""
 
 
 class ProductLaunches:
@@ -61,6 +65,8 @@ class ProductLaunches:
         self._spent: dict[Any, float] = {}
         """What the launches of each kind did so far of what makes compiling them pay: 1 is enough."""
         self._names: tuple[str, ...] = ()
+        self._numbers: dict[Any, set[tuple[tuple[str, int], ...]]] = {}
+        """Integers that launches of a kind were given so far."""
 
     def repeat_launch(self, args: tuple, keywords: dict[str, Any]) -> bool:
         """Run a launch of a kind that ran in tiles before; false where it has to be looked at."""
@@ -68,15 +74,18 @@ class ProductLaunches:
         if counts is None or current_device() != "cpu" or len(args) != len(self._names):
             return False
         passed = self._passed(list(zip(self._names, args, strict=True)))
-        plan = None if passed is None else self._plans.get(self._kind(passed.kinds, counts))
-        if passed is None or plan is None or current_graph() is not None or not _fit(args, plan.written):
+        plan = None if passed is None else self._plans.get(self._kind(passed, counts))
+        if passed is None or plan is None or current_graph() is not None:
             return False
-        others = [(m, a) for m, a in enumerate(args) if type(a) is np.ndarray]
-        if any(np.may_share_memory(args[n], a) for n in plan.written for m, a in others if m != n):
+        values = passed.flattened
+        if not _fit(values, plan.written):
             return False
-        if not all(args[n].flags.writeable for n in plan.written):
+        others = [(m, a) for m, a in enumerate(values) if type(a) is np.ndarray]
+        if any(np.may_share_memory(values[n], a) for n in plan.written for m, a in others if m != n):
+            return False
+        if not all(values[n].flags.writeable for n in plan.written):
             return False  # the long way says so
-        plan.run(passed.flattened)
+        plan.run(values)
         return True
 
     def run(
@@ -102,9 +111,11 @@ class ProductLaunches:
         ):
             return False
         self._names = tuple(name for name, _ in values)
-        kind = self._kind(passed.kinds, counts)
+        kind = self._kind(passed, counts)
+        if passed.numbers and kind not in self._plans and self._changes_numbers(passed, counts):
+            return False
         with self.kernel._lock:
-            plan = self._known(kind, products / MANY_PRODUCTS, values, counts)
+            plan = self._known(kind, products / MANY_PRODUCTS, values, passed, counts)
         if plan is not None:
             plan.run(passed.flattened)
             return True
@@ -114,14 +125,20 @@ class ProductLaunches:
         return True
 
     def _known(
-        self, kind: Any, share: float, values: list[tuple[str, Any]], counts: tuple[int, ...]
+        self,
+        kind: Any,
+        share: float,
+        values: list[tuple[str, Any]],
+        passed: _Passed,
+        counts: tuple[int, ...],
     ) -> Plan | None:
         """The plan of a kind of launch, made where this launch does the last `share` of what makes that pay."""
         if kind not in self._plans:
             self._add(kind, share)
             if self._spent[kind] < 1 or len(self._plans) >= MOST_SHAPES:
                 return None
-            arguments = describe(values, self.kernel.annotations, permuted=[name for name, _ in values])
+            annotations = {**self.kernel.annotations, **{name: static for name, _ in passed.numbers}}
+            arguments = describe(values, annotations, permuted=[name for name, _ in values])
             self._plans[kind] = self._plan(counts, arguments)
         return self._plans[kind]
 
@@ -131,10 +148,16 @@ class ProductLaunches:
         self._spent[kind] = self._spent.get(kind, 0) + share
 
     def _passed(self, values: Sequence[tuple[str, Any]]) -> _Passed | None:
-        """The values of a launch as a plan takes them; None where one is neither an array nor a number."""
-        passed = _Passed([], [])
+        """The values of a launch as a plan takes them; None where one is neither an array nor a number.
+
+        Raises `LaunchError` where a number does not fit its annotation.
+        """
+        passed = _Passed([], [], [])
         for name, value in values:
             annotation = self.kernel.annotations.get(name)
+            if type(value) is int and annotation in (None, int):
+                passed.numbers.append((name, value))
+                continue
             if type(value) is np.ndarray:
                 passed.flattened.append(value)
                 passed.kinds.append((value.shape, value.dtype, value.flags.c_contiguous))
@@ -146,12 +169,21 @@ class ProductLaunches:
             passed.kinds.append(number[0])
         return passed
 
-    def _kind(self, kinds: Sequence[Any], counts: tuple[int, ...]) -> Any:
+    def _changes_numbers(self, passed: _Passed, counts: tuple[int, ...]) -> bool:
+        """Whether launches that are alike but for their integers have more of these than code is made for."""
+        if len(self._numbers) > MOST_KINDS:
+            self._numbers.clear()
+        seen = self._numbers.setdefault((counts, *passed.kinds), set())
+        if len(seen) <= MOST_NUMBERS:
+            seen.add(tuple(passed.numbers))
+        return len(seen) > MOST_NUMBERS
+
+    def _kind(self, passed: _Passed, counts: tuple[int, ...]) -> Any:
         """What code in tiles depends on."""
         captured = self.kernel.captured()[0]
         if captured is not self._captured:  # names mean something else now
             self._captured, self._plans, self._spent = captured, {}, {}
-        return counts, *kinds
+        return counts, *passed.kinds, *passed.numbers
 
     def _plan(self, counts: tuple[int, ...], arguments: Any) -> Plan | None:
         """The program of one launch; None where it has no tiles."""

@@ -7,6 +7,9 @@ SHORT_ROW_OPS = 120
 VERSIONED_ROW_OPS = 48
 """Operations of a work-item that gets a version for rows of three, at most: norms of points have fewer, and operations
 on long rows more, of which short ones are rare."""
+FORMS_OF_A_KERNEL = 4
+"""Kinds of launches of one kernel, by their integers, whose raised forms are looked for: a step number is another one
+in each launch."""
 CHAIN_CHUNK = 16
 """Operations of a chunk that a long chain of elementwise operations is cut into."""
 SIBLING_OPS = 400

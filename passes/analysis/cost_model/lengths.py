@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+ASSUMED_SIDE = 64
+"""Rows and columns of matrices while it is asked whether a kernel multiplies them, where their lengths are passed as
+integers: enough for no special case of small ones, and no more to compute with than others."""
 FEWEST_COPIED = 16
 """Rows and columns below which a copied factor is read too seldom: copying costs as much as multiplying."""
 FEWEST_COPIED_LINES = 64
