@@ -33,6 +33,8 @@ BUFFERS = ("kern.shared", "kern.private", "kern.dynamic_shared")
 """Ops that make memory of a kernel's own."""
 MEMORY_OPERAND = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
 """Which operand is the memory; the indices follow it."""
+WRITTEN_OPERAND = {name: number for name, number in MEMORY_OPERAND.items() if name != "memref.load"}
+"""The same of ops that write."""
 
 
 def identity(op: ir.Operation) -> int:

@@ -18,7 +18,7 @@ from pykern.lowering.gpu.grid import Grid, item_in_group
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.devices import SUBGROUP_ITEMS
 from pykern.passes.framework import Pass
-from pykern.passes.ir.reduction import combine, neutral
+from pykern.passes.ir.reduction import combine, kind_of, neutral
 from pykern.passes.kernels import index_constant, named, replace
 
 
@@ -105,25 +105,21 @@ def _tree(room: _Room, kind: str, buffer: ir.Value, place: ir.Value, width: int)
         step //= 2
 
 
-def _kind(op: ir.Operation) -> str:
-    return ir.StringAttr(op.attributes["kind"]).value
-
-
 def _reduce_group(room: _Room, op: ir.Operation) -> ir.Value:
     buffer = room.share(op.operands[0])
-    _tree(room, _kind(op), buffer, room.number, room.total)
+    _tree(room, kind_of(op), buffer, room.number, room.total)
     return memref.LoadOp(buffer, [index_constant(0)]).result
 
 
 def _reduce_subgroup(room: _Room, op: ir.Operation) -> ir.Value:
     buffer = room.share(op.operands[0])
-    _tree(room, _kind(op), buffer, room.lane, room.subgroup)
+    _tree(room, kind_of(op), buffer, room.lane, room.subgroup)
     return memref.LoadOp(buffer, [room.base]).result
 
 
 def _scan(room: _Room, op: ir.Operation) -> ir.Value:
     """Hillis and Steele: Data parallel algorithms, CACM 29 (1986)."""
-    kind, value = _kind(op), op.operands[0]
+    kind, value = kind_of(op), op.operands[0]
     identity = neutral(kind, value.type)
     buffer = room.share(value)
     step = 1

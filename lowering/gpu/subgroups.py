@@ -20,7 +20,7 @@ from pykern.lowering.gpu.grid import Grid, item_in_group
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.devices import SUBGROUP_ITEMS
 from pykern.passes.framework import Pass
-from pykern.passes.ir.reduction import combine, neutral
+from pykern.passes.ir.reduction import combine, kind_of, neutral
 from pykern.passes.kernels import index_constant, named, replace
 
 _REDUX = ("add", "min", "max", "umin", "umax", "and", "or", "xor")
@@ -113,12 +113,8 @@ class _Lanes:
         return self._word(word, "xor", _constant(step)) if moved is None else moved
 
 
-def _kind(op: ir.Operation) -> str:
-    return ir.StringAttr(op.attributes["kind"]).value
-
-
 def _reduce_subgroup(lanes: _Lanes, op: ir.Operation) -> ir.Value:
-    return _reduced(lanes, _kind(op), op.operands[0])
+    return _reduced(lanes, kind_of(op), op.operands[0])
 
 
 def _reduced(lanes: _Lanes, kind: str, value: ir.Value) -> ir.Value:
@@ -152,7 +148,7 @@ def _redux(kind: str, value: ir.Value) -> ir.Value:
 
 def _reduce_group(lanes: _Lanes, op: ir.Operation) -> ir.Value:
     """A cell a subgroup; then every subgroup reduces the cells."""
-    kind, count = _kind(op), lanes.subgroups
+    kind, count = kind_of(op), lanes.subgroups
     value = _reduced(lanes, kind, op.operands[0])
     if count == 1:
         return value
@@ -180,7 +176,7 @@ def _reduce_group(lanes: _Lanes, op: ir.Operation) -> ir.Value:
 
 def _scan(lanes: _Lanes, op: ir.Operation) -> ir.Value:
     """Hillis and Steele: Data parallel algorithms, CACM 29 (1986)."""
-    kind, value = _kind(op), op.operands[0]
+    kind, value = kind_of(op), op.operands[0]
     identity = neutral(kind, value.type)
     step = 1
     while step < lanes.size:

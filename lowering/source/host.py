@@ -21,13 +21,11 @@ from pykern.lowering.source.language import CALLED, Head, Memory, Word
 from pykern.lowering.source.names import Names, UserNames
 from pykern.lowering.source.printer import INDENT, Printer
 from pykern.passes.buffer.plan_memory import PlanMemory
-from pykern.passes.ir.memory import bytes_of, root_of, users, writes
+from pykern.passes.ir.memory import SAME_ELEMENTS, bytes_of, root_of, users, writes
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import argument_marks, body, integers, programs, symbols
 
 WORKSPACE = "workspace"
-_SAME_PLACE = ("memref.cast", "memref.collapse_shape", "memref.expand_shape")
-_DYNAMIC = ir.ShapedType.get_dynamic_size
 
 
 @dataclass(frozen=True)
@@ -309,7 +307,7 @@ class HostPrinter(Printer):
 _HANDLERS: dict[str, Callable[[HostPrinter, ir.Operation], None]] = {
     "memref.view": HostPrinter._view,
     "memref.subview": HostPrinter._subview,
-    **dict.fromkeys(_SAME_PLACE, HostPrinter._same),
+    **dict.fromkeys(SAME_ELEMENTS, HostPrinter._same),
     "memref.get_global": HostPrinter._constant_array,
     "memref.copy": HostPrinter._copy,
     "memref.load": HostPrinter._load,

@@ -1,11 +1,12 @@
-"""Work-items whose loops run side by side: a sum that each of them carries becomes an array of sums.
+"""Loops of neighbouring work-items are interchanged with the loop over work-items, block by block.
 
 Comes in: a kernel as loops over work-items, each of which has a loop of its own. Goes out: loops over blocks of
-work-items, in which every iteration of that loop is done by all work-items of a block, so that compilers make vectors
-of them and keep the sums in registers. Read next: `item_blocks`, which writes the loops.
+work-items, in which all work-items of a block do one iteration of that loop before they do the next one; a sum that
+each of them carries becomes an array of sums. Read next: `item_blocks`, which writes the loops.
 
-Why: compilers make vectors of innermost loops. Those of a work-item go down the columns of an array, end differently
-for each work-item, or must add in their order.
+Why: compilers vectorise innermost loops, and keep the sums of a block in registers. The loop of a work-item itself
+often cannot be vectorised: it goes down a column of an array, has another trip count in each work-item, or must add in
+order.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ _LINEAR = ("arith.addi", "arith.muli", "arith.subi", "arith.index_cast")
 
 @dataclass(frozen=True)
 class InterleaveItems(Pass):
-    """Let work-items run the iterations of their loops together.
+    """Let the work-items of a block run each iteration of their loops together.
 
-    In:  kernels of which nothing shares memory, as loops over work-items (`kern.items`) on flat memory. A work-item
-         computes, has one loop of sums (`scf.for`) or one that ends when something holds (`scf.while`), and stores.
-    Out: the same where the loop reads neighbouring elements in neighbouring work-items, or no memory: loops over
-         blocks, and what is left over as it was, where a block does not divide the index space.
+    In:  kernels without shared memory, as loops over work-items (`kern.items`) on flat memory. A work-item computes,
+         has one loop of sums (`scf.for`) or one with a condition (`scf.while`), and stores.
+    Out: loops over blocks, where neighbouring work-items read neighbouring elements or the same ones, or where the loop
+         reads no memory. The loops as they were do what is left, where a block does not divide the index space.
     """
 
     name: ClassVar[str] = "kern-interleave-items"
@@ -52,7 +53,7 @@ class InterleaveItems(Pass):
 
 
 def _items(kernel: ir.Operation, loop: ir.Operation) -> Items | None:
-    """What is to be done with a loop over work-items; None where it stays."""
+    """A loop over work-items with the size of its blocks; None where it stays as it is."""
     ops = [op.operation for op in loop.regions[0].blocks[0].operations][:-1]
     inner = [op for op in ops if op.regions]
     if len(inner) != 1 or is_constant(loop.operands[2]) != 1 or len(loop.results):
@@ -66,9 +67,9 @@ def _items(kernel: ir.Operation, loop: ir.Operation) -> Items | None:
         wanted = WAITING_COLUMNS if _only_computes(inner[0]) else ()
         outer = None
     else:
-        strides = _strides(inner[0], loop, written)
-        wanted = () if strides is None else BLOCK_COLUMNS
-        outer = _reused(loop, strides or [])
+        loads = _neighbouring_loads(inner[0], loop, written)
+        wanted = () if loads is None else BLOCK_COLUMNS
+        outer = _row_loop(loop, loads or [])
     columns = _divisor(loop, wanted)
     if columns == 0:
         return None
@@ -77,22 +78,26 @@ def _items(kernel: ir.Operation, loop: ir.Operation) -> Items | None:
 
 
 def _may_repeat(op: ir.Operation, written: set[ir.Value]) -> bool:
-    """Whether an op in front of the loop may be done again wherever its result is wanted."""
+    """Whether an op in front of the loop may be computed again wherever its result is needed."""
     return op.name.startswith(_PURE) or (op.name == "memref.load" and op.operands[0] not in written)
 
 
 def _stays(op: ir.Operation) -> bool:
+    """Whether an op behind the loop may run for one work-item of a block after the other."""
     return op.name.startswith(_PURE) or op.name in ("memref.load", "memref.store")
 
 
 def _only_computes(loop: ir.Operation) -> bool:
-    """Whether both parts of a loop only compute: they are done also for work-items that have come to their end."""
+    """Whether a loop's condition and body only compute: they run also for work-items whose own loop has ended."""
     inside = find(loop, lambda op: op.name not in ("scf.condition", "scf.yield"))
     return bool(loop.results) and all(is_speculatable(op) or op.name.startswith("math.") for op in inside)
 
 
-def _strides(inner: ir.Operation, loop: ir.Operation, written: set[ir.Value]) -> list[ir.Operation] | None:
-    """The loads of a loop of sums, if it has sums and nothing else, and neighbours read neighbours or the same."""
+def _neighbouring_loads(
+    inner: ir.Operation, loop: ir.Operation, written: set[ir.Value]
+) -> list[ir.Operation] | None:
+    """The loads of a loop that only sums up, by which neighbouring work-items read neighbouring elements or the same;
+    None where it is another loop."""
     block = inner.regions[0].blocks[0]
     ops = [op.operation for op in block.operations][:-1]
     is_plain = all(op.name.startswith(_PURE) or op.name == "memref.load" for op in ops)
@@ -106,8 +111,9 @@ def _strides(inner: ir.Operation, loop: ir.Operation, written: set[ir.Value]) ->
     return loads
 
 
-def _reused(loop: ir.Operation, loads: list[ir.Operation]) -> ir.Operation | None:
-    """The loop around over another dimension, if neighbours there read the same as well: then a block has rows."""
+def _row_loop(loop: ir.Operation, loads: list[ir.Operation]) -> ir.Operation | None:
+    """The loop over another dimension around `loop`, if a load reads the same element for all of its iterations: blocks
+    then have rows, which share that load."""
     around = parent_of(loop)
     if around.name != "scf.for" or len(around.results) or is_constant(around.operands[2]) != 1:
         return None
@@ -121,15 +127,17 @@ def _reused(loop: ir.Operation, loads: list[ir.Operation]) -> ir.Operation | Non
 
 
 def stride(place: ir.Value, counter: ir.Value, known: dict[ir.Value, int | None] | None = None) -> int | None:
-    """By how much a place moves when the counter does; None where that is no known number. `known` are those that
-    were asked for before."""
+    """The difference of a place between two values of a counter that differ by one; None where it is no constant.
+
+    `known` has the strides that were computed before.
+    """
     known = {counter: 1} if known is None else known
     if place not in known:
-        known[place] = _moves(place, counter, known)
+        known[place] = _stride_of_result(place, counter, known)
     return known[place]
 
 
-def _moves(place: ir.Value, counter: ir.Value, known: dict[ir.Value, int | None]) -> int | None:
+def _stride_of_result(place: ir.Value, counter: ir.Value, known: dict[ir.Value, int | None]) -> int | None:
     if counter not in arguments_behind(place):
         return 0
     op = place.owner
@@ -148,7 +156,7 @@ def _moves(place: ir.Value, counter: ir.Value, known: dict[ir.Value, int | None]
 
 
 def _divisor(loop: ir.Operation, wanted: tuple[int, ...]) -> int:
-    """The first size of a block that divides a loop, or where none does the first; 0 where a loop is too short."""
+    """The first of the sizes that divides a loop's trip count, or else the first one; 0 where the loop is shorter."""
     first, end = (is_constant(bound) for bound in list(loop.operands)[:2])
     if not wanted:
         return 0

@@ -1,7 +1,10 @@
-"""The loops of work-items that run side by side.
+"""The loops of blocks of work-items that run their iterations together.
 
 Comes in: `Items`, a loop over work-items and the loop in each of them. Goes out: loops over blocks, in which each
-work-item has an element of an array for each value that its loop carried.
+work-item has an element of an array for each value that its loop carried:
+
+    for i:  s = 0;  (for k: s = s + a[k, i]);  y[i] = s
+    for b in steps of 32:  s[0..32] = 0;  (for k: for i in b..b+32: s[i-b] = s[i-b] + a[k, i]);  y[b..b+32] = s[0..32]
 """
 
 from __future__ import annotations
@@ -25,8 +28,8 @@ Known = dict[ir.Value, ir.Value]
 
 @dataclass(frozen=True)
 class Items:
-    """`loop` over work-items holds the loop `inner` and then `behind`; `columns` of its work-items are a block, and
-    `rows` of those of the loop `outer` around it, where that is one."""
+    """`loop` over work-items holds the loop `inner` and then the operations `behind`. A block is `columns` of its
+    work-items, in `rows` iterations of the loop `outer` around it, if there is one."""
 
     kernel: ir.Operation
     loop: ir.Operation
@@ -38,13 +41,13 @@ class Items:
 
     @property
     def nest(self) -> list[tuple[ir.Operation, int]]:
-        """The loops, from the outermost one, with their part of a block."""
+        """The loops over work-items, from the outermost one, with the size of a block along each."""
         around = [] if self.outer is None else [(self.outer, self.rows)]
         return [*around, (self.loop, self.columns)]
 
 
 def emit_blocks(items: Items) -> None:
-    """Put blocks in front of the loops, which keep what is left over."""
+    """Put loops over full blocks in front of the loops, which keep the other work-items."""
     whole = items.nest[0][0]
     with ir.InsertionPoint(whole), items.kernel.location:
         ends = [_full_end(loop, size) for loop, size in items.nest]
@@ -53,7 +56,7 @@ def emit_blocks(items: Items) -> None:
 
 
 def _full_end(loop: ir.Operation, size: int) -> ir.Value | None:
-    """Where full blocks end; None where they take all."""
+    """The first iteration of a loop behind its full blocks; None where they take all of them."""
     first, end = list(loop.operands)[:2]
     numbers = is_constant(first), is_constant(end)
     if numbers[0] is not None and numbers[1] is not None:
@@ -65,7 +68,7 @@ def _full_end(loop: ir.Operation, size: int) -> ir.Value | None:
 
 
 def _keep_the_rest(items: Items, ends: list[ir.Value | None]) -> None:
-    """The loops as they were, over work-items of no full block."""
+    """Let the loops as they were run over the work-items of no full block."""
     loop, end = items.loop, ends[-1]
     if items.outer is None:
         _begin_at(loop, end)
@@ -89,7 +92,7 @@ def _begin_at(loop: ir.Operation, place: ir.Value | None) -> None:
 
 
 class _Blocks:
-    """Blocks, in front of `whole`. The counters of the loops over their work-items are `counters` in `known`."""
+    """Emits the loops over blocks, in front of the loop `whole`, which is the outermost one over work-items."""
 
     def __init__(self, items: Items, whole: ir.Operation, ends: list[ir.Value | None]) -> None:
         self.items, self.whole, self.ends = items, whole, ends
@@ -128,18 +131,18 @@ class _Blocks:
         first = list(inner.operands)[-len(carried) :]
         self._each(lambda known: self._store(known, [self._value(each, known) for each in first]))
         if inner.name == "scf.while":
-            self._rounds()
+            self._until_all_end()
         else:
             self._iterations()
         self._each(self._behind)
 
     def _carried(self) -> Sequence[ir.Value]:
-        """What a loop carries, as arguments of its first block."""
+        """The values that the inner loop carries, as arguments of its first block."""
         block = self.items.inner.regions[0].blocks[0]
         return list(block.arguments)[0 if self.items.inner.name == "scf.while" else 1 :]
 
     def _array(self, kind: ir.Type, following: ir.Value) -> ir.Value:
-        """An element for each work-item, called as what a loop carries on."""
+        """An element for each work-item of a block, with the name of the carried value `following`."""
         count = self.items.rows * self.items.columns
         own = ir.MemRefType.get([count], kind, memory_space=ir.Attribute.parse(PRIVATE))
         owner = following.owner
@@ -149,7 +152,7 @@ class _Blocks:
     # -- work-items of a block -------------------------------------------------------------------
 
     def _each(self, emit: Callable[[Known], None], begun: Known | None = None, depth: int = 0) -> None:
-        """Loops over the work-items of a block."""
+        """Loops over the work-items of a block; `emit` gets what the values of one of them are."""
         known = dict(begun or {})
         if depth == len(self.items.nest):
             emit(known)
@@ -160,7 +163,7 @@ class _Blocks:
             self._each(emit, known, depth + 1)
 
     def _place(self, known: Known) -> ir.Value:
-        """The element of a work-item."""
+        """The index of a work-item's element in each array."""
         places = [
             arith.SubIOp(known[loop.regions[0].blocks[0].arguments[0]], begin).result
             for (loop, _), begin in zip(self.items.nest, self.begins, strict=True)
@@ -181,10 +184,10 @@ class _Blocks:
             memref.StoreOp(value, array, [place])
 
     def _value(self, value: ir.Value, known: Known) -> ir.Value:
-        """A value of a work-item: what it was made of is computed again."""
+        """A value of a work-item; what it is computed from is computed again."""
         return rematerialise(value, self.whole, known)
 
-    def _reach(self, ops: list[ir.Operation], known: Known) -> None:
+    def _copy(self, ops: list[ir.Operation], known: Known) -> None:
         """Copy ops of a loop's body here."""
         for op in ops:
             copy = clone(op, lambda each: self._value(each, known))
@@ -200,21 +203,21 @@ class _Blocks:
 
         def one(known: Known) -> None:
             known.update(zip(list(block.arguments)[1:], self._load(known), strict=True))
-            self._reach(ops, known)
+            self._copy(ops, known)
             self._store(known, [self._value(value, known) for value in end.operands])
 
         with ir.InsertionPoint(loop.body):
             self._each(one, {block.arguments[0]: loop.induction_variable})
             scf.YieldOp([])
 
-    def _rounds(self) -> None:
-        """Again while one of them goes on; others keep what they have."""
+    def _until_all_end(self) -> None:
+        """Iterations until no work-item of the block goes on; those that have ended keep their values."""
         inner = self.items.inner
         kind = ir.IntegerType.get_signless(32)
         named = ir.Location.name("going", inner.location)
         one, none = constant(kind, 1), constant(kind, 0)
-        rounds = ir.Operation.create("scf.while", [kind], [one], regions=2, loc=named)
-        before, after = (region.blocks.append(kind) for region in rounds.regions)
+        outer = ir.Operation.create("scf.while", [kind], [one], regions=2, loc=named)
+        before, after = (region.blocks.append(kind) for region in outer.regions)
         with ir.InsertionPoint(before):
             goes_on = arith.CmpIOp(
                 arith.CmpIPredicate.ne, before.arguments[0], none, loc=inner.location
@@ -226,22 +229,22 @@ class _Blocks:
             each.operation.attributes[kern.DIMENSION] = _dimension(loop)
             with ir.InsertionPoint(each.body):
                 known = {loop.regions[0].blocks[0].arguments[0]: each.induction_variable}
-                goes = arith.ExtUIOp(kind, self._round(known)).result
+                goes = arith.ExtUIOp(kind, self._guarded_iteration(known)).result
                 goes = arith.OrIOp(each.inner_iter_args[0], goes, loc=named).result
                 scf.YieldOp([goes], loc=inner.location)
             scf.YieldOp([each.results[0]], loc=inner.location)
 
-    def _round(self, known: Known) -> ir.Value:
-        """One work-item's round, if it goes on; whether it does."""
+    def _guarded_iteration(self, known: Known) -> ir.Value:
+        """One iteration of a work-item, whose results count if its loop goes on. Gives whether it does."""
         before, after = (region.blocks[0] for region in self.items.inner.regions)
         kept = self._load(known)
         known.update(zip(before.arguments, kept, strict=True))
         *ops, end = [op.operation for op in before.operations]
-        self._reach(ops, known)
+        self._copy(ops, known)
         goes_on, *given = [self._value(value, known) for value in end.operands]
         known.update(zip(after.arguments, given, strict=True))
         *ops, end = [op.operation for op in after.operations]
-        self._reach(ops, known)
+        self._copy(ops, known)
         following = [self._value(value, known) for value in end.operands]
         chosen = [
             arith.SelectOp(goes_on, new, old, loc=end.location).result
@@ -251,22 +254,22 @@ class _Blocks:
         return goes_on
 
     def _behind(self, known: Known) -> None:
-        """What a work-item does when its loop is done."""
+        """What a work-item does after its loop."""
         inner = self.items.inner
         results = self._load(known)
         if inner.name == "scf.while":
             block = inner.regions[0].blocks[0]
             known.update(zip(block.arguments, results, strict=True))
             *ops, end = [op.operation for op in block.operations]
-            self._reach(ops, known)
+            self._copy(ops, known)
             results = [self._value(value, known) for value in list(end.operands)[1:]]
         known.update(zip(inner.results, results, strict=True))
         own = {result for op in self.items.behind for result in op.results}
-        for op in self.items.behind:  # what is read again is read before anything is stored
+        for op in self.items.behind:  # what is loaded again is loaded before anything is stored
             for value in op.operands:
                 if value not in own:
                     self._value(value, known)
-        self._reach(self.items.behind, known)
+        self._copy(self.items.behind, known)
 
 
 def _dimension(loop: ir.Operation) -> ir.Attribute:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.passes.ir.memory import bytes_of
+from pykern.passes.ir.memory import SAME_ELEMENTS, bytes_of
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import is_constant
 
 BYTES = 16
 OWN_MEMORY = ("memref.alloc", "memref.alloca", "memref.get_global")
 """Operations that make memory, or name some of the program's own."""
-_SAME_BEGIN = ("memref.cast", "memref.collapse_shape", "memref.expand_shape")
 
 
 def is_aligned(value: ir.Value) -> bool:
@@ -24,7 +23,7 @@ def is_aligned(value: ir.Value) -> bool:
         return value.owner.owner.operation.name == "func.func"
     if op.name in OWN_MEMORY:
         return True
-    if op.name in _SAME_BEGIN:
+    if op.name in SAME_ELEMENTS:
         return is_aligned(op.operands[0])
     if op.name == "memref.view":
         shift = is_constant(op.operands[1])

@@ -13,11 +13,13 @@ from collections.abc import Iterator
 from mlir import ir
 
 from pykern.passes.analysis.integer_ranges import Interval, Ranges, signed, width
+from pykern.passes.ir.predicates import predicate_of
 from pykern.passes.ir.values import defining, is_argument
 
 _WHILE = "scf.while"
-_LESS = {2: 1, 3: 0}  # slt, sle: by how much the left side is less at least
-_GREATER = {4: 1, 5: 0}  # sgt, sge
+_LESS = {"slt": 1, "sle": 0}
+"""By how much the left side is less at least."""
+_GREATER = {"sgt": 1, "sge": 0}
 
 
 class CarriedRanges(Ranges):
@@ -97,7 +99,7 @@ def _orders(holds: ir.Value) -> Iterator[tuple[ir.Value, ir.Value, int]]:
         for part in op.operands:
             yield from _orders(part)
     if op.name == "arith.cmpi":
-        predicate, (left, right) = ir.IntegerAttr(op.attributes["predicate"]).value, op.operands
+        predicate, (left, right) = predicate_of(op), op.operands
         if predicate in _LESS:
             yield left, right, _LESS[predicate]
         if predicate in _GREATER:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from mlir import ir
 
 from pykern.dialect import attributes as kern
-from pykern.passes.kernels import BUFFERS, find
+from pykern.passes.kernels import BUFFERS, WRITTEN_OPERAND, find, named
 
 SOURCES = frozenset(
     {
@@ -22,7 +22,6 @@ SOURCES = frozenset(
 )  # fmt: skip
 ALWAYS = frozenset({"kern.group_reduce", "kern.shared", "kern.dynamic_shared", "kern.private"})
 _BUFFERS = (*BUFFERS, "memref.alloca", "memref.alloc")
-_WRITES = {"memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
 
 
 class Uniformity:
@@ -105,6 +104,6 @@ class Uniformity:
 
 def written_memory(kernel: ir.Operation) -> set[ir.Value]:
     """Memory that the kernel stores to, and all memory it makes itself."""
-    written = {op.operands[_WRITES[op.name]] for op in find(kernel, lambda op: op.name in _WRITES)}
+    written = {op.operands[WRITTEN_OPERAND[op.name]] for op in named(kernel, *WRITTEN_OPERAND)}
     made = find(kernel, lambda op: op.name in _BUFFERS)
     return written | {op.results[0] for op in made}

@@ -1,4 +1,5 @@
 """Which operations are computed together, and which stay apart: on tensors, then on buffers.
 
-Start with `docs/design/fusion.md`. `legality` says what may be computed together, `rows` finds what goes row by row.
+Start with `docs/design/fusion.md`. `planner` has all groups on buffers, in the order in which emitters get them;
+`legality` says what may be computed together.
 """

@@ -59,6 +59,13 @@ class ContractionGroup:
                 found += [*(value for value, _ in each.operands), *each.captured]
         return found
 
+    def remark_on(self, op: ir.Operation) -> None:
+        """Remarks about what is computed with the contraction `op`."""
+        if any(self.prologues):
+            remark(op, "a factor of the product is computed where it is read")
+        if self.reader is not None:
+            remark(self.reader.op, "computed in the tiles of the product whose sums it reads")
+
 
 def _makers_of_factors(op: ir.Operation) -> list[ir.Operation]:
     """Operations that may be computed where a contraction reads their results."""
@@ -80,12 +87,9 @@ def contraction_group(space: Space, reads: tuple[FactorReads, FactorReads], star
     `starts`: whether sums start from a number rather than from what is in memory.
     """
     reader = reader_of(space) if starts else None
-    prologues = profitable_prologues(space.op, (0, 1), reader, lambda _: reads)
-    if any(prologues):
-        remark(space.op, "a factor of the product is computed where it is read")
-    if reader is not None:
-        remark(reader.op, "computed in the tiles of the product whose sums it reads")
-    return ContractionGroup(prologues, reader)
+    group = ContractionGroup(profitable_prologues(space.op, (0, 1), reader, lambda _: reads), reader)
+    group.remark_on(space.op)
+    return group
 
 
 def profitable_prologues(

@@ -56,7 +56,12 @@ def _fuse(module: ir.Module, ends: list[ir.Operation]) -> None:
                 ir.Operation.create(
                     FUSION_BARRIER, operands=[result], attributes={kern.CHUNK: ir.UnitAttr.get()}
                 )
-    PassManager.parse(_FUSE).run(module.operation)
+    fuse_elementwise(module)
     for op in named(module.operation, FUSION_BARRIER):
         if kern.CHUNK in op.attributes:
             op.erase()
+
+
+def fuse_elementwise(module: ir.Module) -> None:
+    """Upstream's fusion of elementwise ops, of which a result has one reader."""
+    PassManager.parse(_FUSE).run(module.operation)

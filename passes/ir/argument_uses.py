@@ -13,7 +13,7 @@ _ADDRESS = {"memref.extract_aligned_pointer_as_index": 0}
 _READS = {
     "memref.load": 0, "kern.load_words": 0, "kern.copy_async": 3, "kern.atomic_rmw": 1, "kern.atomic_cas": 2,
 } | _ADDRESS  # fmt: skip
-_WRITES = {"memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2} | _ADDRESS
+_WRITES = kernels.WRITTEN_OPERAND | _ADDRESS
 
 
 def argument_uses(kernel: ir.Operation) -> tuple[ArgumentUse, ...]:

@@ -14,6 +14,11 @@ _INTEGER = {
 }  # fmt: skip
 
 
+def kind_of(op: ir.Operation) -> str:
+    """How an atomic or a collective combines values: "add", "umax" ..."""
+    return ir.StringAttr(op.attributes["kind"]).value
+
+
 def combine(kind: str, a: ir.Value, b: ir.Value) -> ir.Value:
     """``a kind b``."""
     table = _FLOAT if isinstance(a.type, ir.FloatType) else _INTEGER

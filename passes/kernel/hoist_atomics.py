@@ -16,10 +16,9 @@ from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import remake
 from pykern.passes.ir.reduction import neutral
 from pykern.passes.ir.values import defining, has_uses, home, is_argument
-from pykern.passes.kernels import find, identity, named
+from pykern.passes.kernels import MEMORY_OPERAND, find, identity, named
 from pykern.passes.remarks import remark
 
-_TOUCHES = {"memref.load": 0, "memref.store": 1, "kern.atomic_cas": 2, "kern.atomic_rmw": 1}
 _FREE = arith.FastMathFlags.reassoc | arith.FastMathFlags.contract
 
 
@@ -81,7 +80,7 @@ def _can_move(op: ir.Operation, loop: ir.Operation, inside: set[int], overlap: b
         return False
     return not any(
         _meets(other, cell[0], overlap)
-        for other in find(loop, lambda o: o.name in _TOUCHES)
+        for other in find(loop, lambda o: o.name in MEMORY_OPERAND)
         if identity(other) != identity(op)
     )
 
@@ -89,7 +88,7 @@ def _can_move(op: ir.Operation, loop: ir.Operation, inside: set[int], overlap: b
 def _meets(other: ir.Operation, memory: ir.Value, overlap: bool) -> bool:
     """Whether another access may see or change what is added to `memory`. Additions to an array that overlaps may
     come in any order; arguments overlap with arguments only."""
-    touched = other.operands[_TOUCHES[other.name]]
+    touched = other.operands[MEMORY_OPERAND[other.name]]
     if touched == memory or not overlap:
         return touched == memory
     return is_argument(touched) and is_argument(memory) and not _only_adds(other)

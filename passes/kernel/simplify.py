@@ -11,9 +11,7 @@ from pykern.dialect import attributes as kern
 from pykern.dialect.index_space import DimensionOp, NdrangeOp, SubgroupScalarOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import find, identity, index_constant, named, replace
-
-_UNUSED = ("kern.shared", "kern.dynamic_shared", "kern.private")
+from pykern.passes.kernels import BUFFERS, find, identity, index_constant, named, replace
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Simplify(Pass):
         for kernel in kernels.kernels(module):
             _fold_static(kernel)
             _unite_ids(kernel)
-            for op in named(kernel, *_UNUSED):
+            for op in named(kernel, *BUFFERS):
                 if next(iter(op.result.uses), None) is None:
                     op.erase()
             _drop_repeated_barriers(kernel)

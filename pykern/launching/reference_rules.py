@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -98,28 +99,15 @@ def update(array: Any, index: Any, op: str, value: Any) -> None:
 
 
 def of_numbers(function: Any) -> Any:
-    """Python's, `math`'s or NumPy's function as its name means in kernels, of numbers; others as they are."""
+    """Python's, `math`'s or NumPy's function as its name means in kernels, of numbers and rows; others as they are."""
     if not callable(function):
         return function
-    name = language.from_callable(function)
-    if name in _OF_SHAPES:
-        return _filled(function)
-    if name == "numpy.array":
-        return reference_rows.of_numbers
-    if name in _OF_ROWS:
-        return _either(_OF_ROWS[name], function)
-    if getattr(function, "__pykern_builtin__", None) is not None and function is not language.cdiv:
-        return _on_rows(name, function) if name in OF_ROWS else function
     if isinstance(function, type) and issubclass(function, np.generic):
         return _either(lambda x: x.astype(function), function)
-    if name in OF_ROWS:
-        return _on_rows(name, function)
-    found = None if name is None else _FUNCTIONS.get(name)
-    if name in ("where", "clamp"):
-        return _either(getattr(language, name), function)
-    if found is None:
-        return _either(lambda *args: each(function, args), function) if name in _OF_ELEMENTS else function
-    return _on_numbers(name, found, function)
+    is_own = getattr(function, "__pykern_builtin__", None) is not None and function is not language.cdiv
+    meanings = _MEANINGS_OF_ROWS if is_own else _MEANINGS  # our own functions know numbers themselves
+    made = meanings.get(language.from_callable(function))
+    return function if made is None else made(function)
 
 
 def _on_rows(name: str, function: Any) -> Any:
@@ -135,7 +123,7 @@ def _on_rows(name: str, function: Any) -> Any:
     return either
 
 
-def _on_numbers(name: str | None, found: Any, function: Any) -> Any:
+def _on_numbers(name: str, found: Any, function: Any) -> Any:
     def either(*args: Any, **keywords: Any) -> Any:
         several = len(args) > 1 or name not in ("min", "max")
         if any(map(is_row, args)) and not keywords:
@@ -144,6 +132,11 @@ def _on_numbers(name: str | None, found: Any, function: Any) -> Any:
         return found(*args) if plain else function(*args, **keywords)
 
     return either
+
+
+def _on_elements(function: Any) -> Any:
+    """A function of each element of a row as of numbers."""
+    return _either(lambda *args: each(function, args), function)
 
 
 def _either(of_rows: Callable, function: Any) -> Any:
@@ -226,11 +219,18 @@ _FUNCTIONS: dict[str, Callable] = {
     "cdiv": _cdiv, "range": _range, "divmod": _divmod, "pow": _power,
 }  # fmt: skip
 """By the language's names."""
-_OF_ROWS: dict[str, Callable] = {
-    **dict.fromkeys(("dot", "inner", "vdot"), reference_rows.dot),
-    "norm": reference_rows.norm, "cross": reference_rows.cross,
+_MEANINGS_OF_ROWS: dict[str | None, Callable[[Any], Any]] = {
+    **dict.fromkeys(("zeros", "ones", "empty", "full"), _filled),
+    "numpy.array": lambda _: reference_rows.of_numbers,
+    **dict.fromkeys(("dot", "inner", "vdot"), partial(_either, reference_rows.dot)),
+    "norm": partial(_either, reference_rows.norm), "cross": partial(_either, reference_rows.cross),
+    **{name: partial(_on_rows, name) for name in OF_ROWS},
 }  # fmt: skip
-"""Of rows alone."""
-_OF_ELEMENTS = (*COMPARISONS, *LOGICAL, "abs", "pow")
-"""Of each element of a row as of numbers."""
-_OF_SHAPES = ("zeros", "ones", "empty", "full")
+"""What becomes of a function, by the language's name: those that make rows, or take them."""
+_MEANINGS: dict[str | None, Callable[[Any], Any]] = {
+    **dict.fromkeys((*COMPARISONS, *LOGICAL, "abs"), _on_elements),
+    **{name: partial(_on_numbers, name, found) for name, found in _FUNCTIONS.items()},
+    **{name: partial(_either, getattr(language, name)) for name in ("where", "clamp")},
+    **_MEANINGS_OF_ROWS,
+}
+"""The same of all functions; where a name is that of several kinds, the last one counts."""

@@ -92,6 +92,8 @@ FLAGS = (
     "-fno-sanitize-recover",
 )
 KNOWN = pytest.mark.parametrize("known", [True, False], ids=["known", "open"])
+REPEATED = pytest.mark.sweep("known")
+"""Each case with lengths that are known, or with others; the rest is slow."""
 
 
 @pytest.fixture(autouse=True)
@@ -100,6 +102,7 @@ def compiler() -> None:
         pytest.skip("no compiler of C: cc, gcc or clang")
 
 
+@REPEATED
 @KNOWN
 @pytest.mark.parametrize("shape", [(16, 64, 45), (9, 33, 47), (8, 45, 43), (3, 50, 36), (40, 5, 0)])
 def test_products(shape: tuple[int, int, int], known: bool, rng: np.random.Generator) -> None:
@@ -111,6 +114,7 @@ def test_products(shape: tuple[int, int, int], known: bool, rng: np.random.Gener
     assert ("float total[" in text) == (not known or m >= 32)
 
 
+@REPEATED
 @KNOWN
 @pytest.mark.parametrize("length", [77, 32, 31, 0])
 def test_sums_over_all_others(length: int, known: bool, rng: np.random.Generator) -> None:
@@ -122,6 +126,7 @@ def test_sums_over_all_others(length: int, known: bool, rng: np.random.Generator
     assert ("float total[" in text) == (not known or length >= 32)
 
 
+@REPEATED
 @KNOWN
 @pytest.mark.parametrize("length", [128, 100, 3])
 def test_loops_that_end_differently(length: int, known: bool, rng: np.random.Generator) -> None:
@@ -137,6 +142,7 @@ def test_loops_that_end_differently(length: int, known: bool, rng: np.random.Gen
     np.testing.assert_array_equal(out, [count(int(n)) for n in x])
 
 
+@REPEATED
 @KNOWN
 @pytest.mark.parametrize("shape", [(3, 64), (2, 97)])
 def test_what_a_condition_computes(shape: tuple[int, int], known: bool, rng: np.random.Generator) -> None:

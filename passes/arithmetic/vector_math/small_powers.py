@@ -1,7 +1,8 @@
-"""x^y where y is known when compiling, and a small whole number or half of an odd one: products and square roots.
+"""x^y where y is known when compiling, and is a small integer or half of an odd one: products and square roots.
 
-Comes in: the base and the number. Goes out: the power, or None for other numbers. f32 is computed in f64; in f64 whole
-powers are products of numbers in two words, so that errors do not add up. Read next: `power`, which takes all others.
+Comes in: the base and the exponent. Goes out: the power, or None for other exponents. f32 is computed in f64. In f64,
+larger integer powers are products of double words, so that errors do not add up. Read next: `power`, which takes all
+other exponents.
 """
 
 from __future__ import annotations
@@ -18,19 +19,20 @@ from pykern.passes.arithmetic.vector_math.formats import F32, F64
 from pykern.passes.ir.values import made_by
 
 LARGEST = 64
-"""Whole exponents up to which f64 loses less than half a unit of f32, and products are quicker than a logarithm."""
+"""The largest integer exponent. Up to it f64 loses less than half a unit of f32, and products are quicker than a
+logarithm."""
 LARGEST_PLAIN = 7
-"""Whole exponents up to which rounded products of f64 are at most 3.5 units off, with one quotient 4."""
+"""The largest integer exponent for which rounded products of f64 are at most 3.5 units off; 4 with one quotient."""
 LARGEST_HALF = 2.5
-"""Halves up to which what products round in f64 stays below two units."""
+"""The largest half for which the rounding errors of products in f64 stay below two units."""
 _SMALL, _LARGE = 2.0**-1000, 2.0**1000
-"""Between these a number and its inverse have all their digits."""
+"""Between these a number and its reciprocal have all their digits: neither is subnormal."""
 
 _Number = TypeVar("_Number")
 
 
 def small_power(x: Real, y: Real) -> Real | None:
-    """The power, where it is of this kind."""
+    """x^y, or None where `y` is no such constant."""
     number = _known(y)
     if number is None or 2 * number != int(2 * number) or number == 0:
         return None
@@ -44,7 +46,7 @@ def small_power(x: Real, y: Real) -> Real | None:
 
 
 def _known(y: Real) -> float | None:
-    """The number that a constant is, in all lanes."""
+    """The finite value of a constant that is the same in all lanes; None for others."""
     op = made_by(y.value, "arith.constant")
     if op is None:
         return None
@@ -58,7 +60,7 @@ def _known(y: Real) -> float | None:
 
 
 def _squared(x: _Number, exponent: int, times: Callable[[_Number, _Number], _Number]) -> _Number:
-    """A positive whole power, by squares."""
+    """A positive integer power, by repeated squaring."""
     result: _Number | None = None
     while True:
         if exponent & 1:
@@ -71,14 +73,17 @@ def _squared(x: _Number, exponent: int, times: Callable[[_Number, _Number], _Num
 
 
 def _product(x: Real, exponent: int) -> Real:
-    """A whole power, each product rounded."""
+    """An integer power, each product rounded."""
     base = 1.0 / x if exponent < 0 else x
     return _squared(base, abs(exponent), lambda a, b: a * b)
 
 
 def _exact(x: Real, exponent: int) -> Real:
-    """A whole power in f64: rounded products, or if there are many products in two words, of which what is no number
-    or zero is that of the rounded ones. What overflows is divided first."""
+    """An integer power in f64, as rounded products; for larger exponents as products of double words.
+
+    Where double words give zero or NaN, because products underflow or overflow, the rounded products count. A negative
+    power of few products is the reciprocal of the positive one, unless that is close to overflow or underflow.
+    """
     plain = _product(x, exponent)
     if 0 < exponent <= LARGEST_PLAIN or exponent == -1:
         return plain
@@ -94,10 +99,10 @@ def _exact(x: Real, exponent: int) -> Real:
 
 
 def _half(x: Real, number: float) -> Real:
-    """Half of an odd number: of -0 and -inf it is the power of 0 and inf."""
+    """A power whose exponent is half of an odd number; -0 and -inf have those of 0 and inf, as in C's `pow`."""
     size = select(x.equals(0.0) | x.equals(-math.inf), abs(x), x)
     if number == -0.5:
-        return 1.0 / size.sqrt()  # the inverse of what has few digits may overflow
+        return 1.0 / size.sqrt()  # the reciprocal of a subnormal number may overflow
     base = 1.0 / size if number < 0 else size
     root, whole = base.sqrt(), int(abs(number))
     return root * _squared(base, whole, lambda a, b: a * b) if whole else root

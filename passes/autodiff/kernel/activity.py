@@ -14,7 +14,6 @@ from pykern.passes import kernels
 from pykern.passes.autodiff.rules.flow import ONLY_LOOK, varying_results
 from pykern.passes.ir.values import is_argument
 
-LOCAL = ("kern.shared", "kern.dynamic_shared", "kern.private")
 _ENDS = ("scf.yield", "scf.condition", "func.return")
 """Terminators: the values that they pass on are handled together with their loop or branch."""
 _UPDATES = ("kern.atomic_rmw", "kern.atomic_cas")

@@ -21,7 +21,6 @@ from pykern.passes.autodiff.kernel.collectives import collective_tangent
 from pykern.passes.autodiff.kernel.copying import copy_of
 from pykern.passes.autodiff.kernel.memory import local_shadows, refuse_atomic
 from pykern.passes.autodiff.kernel.shadow_arguments import replace_function
-from pykern.passes.autodiff.kernel.sharing import MEMORY_AT
 from pykern.passes.autodiff.kernel.sweep import no_rule, zero
 from pykern.passes.autodiff.parts import tangent_of
 from pykern.passes.autodiff.rules import table
@@ -177,7 +176,7 @@ class _Tangents:
         return table.jvp(op, read, tangents) or zero(op.results[0].type)
 
     def _atomic(self, op: ir.Operation) -> None:
-        at = MEMORY_AT[op.name]
+        at = kernels.MEMORY_OPERAND[op.name]
         memory, *indices = list(op.operands)[at:]
         if memory not in self.shadows:
             return

@@ -19,14 +19,14 @@ from pykern.dialect.index_space import GroupSizeOp, LocalLinearIdOp
 from pykern.dialect.memory import BarrierOp, DynamicSharedOp, PrivateOp, SharedOp
 from pykern.errors import NotDifferentiable
 from pykern.passes import kernels
-from pykern.passes.autodiff.kernel.activity import LOCAL, Activity
+from pykern.passes.autodiff.kernel.activity import Activity
 from pykern.passes.autodiff.kernel.memory_gates import from_cell, is_open, nothing, to_cell
-from pykern.passes.autodiff.kernel.sharing import MEMORY_AT, Sharing
+from pykern.passes.autodiff.kernel.sharing import Sharing
 from pykern.passes.autodiff.rules.expression import cast_float, flow_type
 from pykern.passes.autodiff.rules.gates import Flow, is_singular
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.values import is_argument
-from pykern.passes.kernels import index_constant, named
+from pykern.passes.kernels import BUFFERS, MEMORY_OPERAND, index_constant, named
 
 if TYPE_CHECKING:
     from pykern.passes.autodiff.kernel.sweep import Sweep
@@ -62,9 +62,9 @@ class Shadows:
         return len(self.sharing.accesses[memory].stores) > 1  # one may overwrite another
 
     def concerns(self, op: ir.Operation) -> bool:
-        if op.name not in MEMORY_AT:
+        if op.name not in MEMORY_OPERAND:
             return False
-        memory = op.operands[MEMORY_AT[op.name]]
+        memory = op.operands[MEMORY_OPERAND[op.name]]
         return memory in self.activity.buffers or (memory in self.restored and op.name == "memref.store")
 
     def exclusive(self, memory: ir.Value) -> bool:
@@ -115,7 +115,7 @@ def _store(sweep: Sweep, op: ir.Operation) -> None:
 
 
 def _atomic(sweep: Sweep, op: ir.Operation) -> None:
-    at = MEMORY_AT[op.name]
+    at = MEMORY_OPERAND[op.name]
     memory, *indices = list(op.operands)[at:]
     if memory not in sweep.shadows.of:
         return
@@ -149,7 +149,7 @@ def local_shadows(
     Where the memory is `gated`, nothing flows to its cells yet.
     """
     made: dict[ir.Value, ir.Value] = {}
-    for op in named(kernel, *LOCAL):
+    for op in named(kernel, *BUFFERS):
         if op.result in activity.buffers:
             with op.location:
                 start = -0.0 if gated(op.result) else 0.0

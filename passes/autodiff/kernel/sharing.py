@@ -18,9 +18,6 @@ from pykern.passes import kernels
 from pykern.passes.autodiff.kernel.linear import LinearForm, linear_form
 from pykern.passes.ir.values import is_argument, made_by
 
-INDICES_AT = {"memref.load": 1, "memref.store": 2, "kern.atomic_rmw": 2, "kern.atomic_cas": 3}
-MEMORY_AT = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
-
 
 @dataclass
 class ArrayUses:
@@ -48,8 +45,8 @@ class Sharing:
             a: ArrayUses() for a in kernels.body(kernel).arguments if isinstance(a.type, ir.MemRefType)
         }
         kinds = {"memref.load": "loads", "memref.store": "stores"}
-        for op in kernels.named(kernel, *MEMORY_AT):
-            memory = op.operands[MEMORY_AT[op.name]]
+        for op in kernels.named(kernel, *kernels.MEMORY_OPERAND):
+            memory = op.operands[kernels.MEMORY_OPERAND[op.name]]
             if memory in self.accesses:
                 getattr(self.accesses[memory], kinds.get(op.name, "atomics")).append(op)
         self.own = {m: self._own(a.all) for m, a in self.accesses.items()}
@@ -125,7 +122,7 @@ class Sharing:
 
 
 def _indices(op: ir.Operation) -> list[ir.Value]:
-    return list(op.operands)[INDICES_AT[op.name] :]
+    return list(op.operands)[kernels.MEMORY_OPERAND[op.name] + 1 :]
 
 
 def _moves_with(form: LinearForm, id_name: str, dim: int) -> bool:

@@ -18,12 +18,9 @@ from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.memory import LOOP_STATE_BYTES
 from pykern.passes.analysis.integer_ranges import Ranges
 from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.predicates import MIRRORED, predicate_of
 from pykern.passes.ir.values import defining, made_by
 from pykern.passes.kernels import find, is_constant
-
-_SLT, _SLE, _SGT, _SGE = 2, 3, 4, 5
-"""Predicates of `arith.cmpi` on signed numbers."""
-_SWAPPED = {_SLT: _SGT, _SLE: _SGE, _SGT: _SLT, _SGE: _SLE}
 
 
 def bound_loops(function: ir.Operation) -> None:
@@ -114,17 +111,17 @@ def _is_bool(value: ir.Value, known: bool) -> bool:
 def _limit(compared: ir.Operation, value: ir.Value, ranges: Ranges) -> _Limit | None:
     """The bound that a comparison of `value` with something gives it."""
     left, right = compared.operands
-    predicate = ir.IntegerAttr(compared.attributes["predicate"]).value
+    predicate = predicate_of(compared)
     if right == value:
-        left, right, predicate = right, left, _SWAPPED.get(predicate, predicate)
+        left, right, predicate = right, left, MIRRORED[predicate]
     if left != value or right == value:
         return None
     other = ranges.of(right)
     return {
-        _SLT: _Limit(1, other.high),
-        _SLE: _Limit(1, other.high + 1),
-        _SGT: _Limit(-1, other.low),
-        _SGE: _Limit(-1, other.low - 1),
+        "slt": _Limit(1, other.high),
+        "sle": _Limit(1, other.high + 1),
+        "sgt": _Limit(-1, other.low),
+        "sge": _Limit(-1, other.low - 1),
     }.get(predicate)
 
 

@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mlir import ir
-from mlir.passmanager import PassManager
 
 from pykern.passes.analysis.cost_model.code_size import CHAIN_CHUNK
 from pykern.passes.fusion.add_fusion_barriers import FUSION_BARRIER
-from pykern.passes.fusion.fuse_long_chains import fuse_in_chunks
+from pykern.passes.fusion.fuse_long_chains import fuse_elementwise, fuse_in_chunks
 from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
 from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.kernels import named
 
 _CHEAP = {"arith.addf", "arith.subf", "arith.mulf", "arith.negf", "arith.constant", "linalg.yield"}
-_FUSE = "builtin.module(func.func(linalg-fuse-elementwise-ops))"
 
 
 def join_cheap(module: ir.Module) -> None:
@@ -34,7 +32,7 @@ def join_cheap(module: ir.Module) -> None:
             _hold(op.operands, ir.InsertionPoint(op))
             _hold(op.results, ir.InsertionPoint.after(op))
     fuse_in_chunks(module, CHAIN_CHUNK)  # upstream alone takes the square of a chain
-    PassManager.parse(_FUSE).run(module.operation)
+    fuse_elementwise(module)
     RemoveFusionBarriers().run(module)
 
 

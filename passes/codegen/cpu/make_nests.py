@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
@@ -19,7 +19,7 @@ from pykern.passes.analysis.cost_model.threads import (
 )
 from pykern.passes.analysis.reductions import allow_reordering, combines
 from pykern.passes.analysis.space import Space, space_of
-from pykern.passes.codegen.cpu.attention.tiles import make_attentions
+from pykern.passes.codegen.cpu.attention.tiles import make_attention
 from pykern.passes.codegen.cpu.contraction.product import Product
 from pykern.passes.codegen.cpu.contraction.schedule_contraction import (
     build,
@@ -35,17 +35,13 @@ from pykern.passes.codegen.cpu.transposed.direct import DirectSquares
 from pykern.passes.codegen.cpu.transposed.find import Transposition, transposition_of
 from pykern.passes.codegen.cpu.transposed.staged import StagedSquares
 from pykern.passes.framework import Pass
-from pykern.passes.fusion.contraction import with_makers_last
-from pykern.passes.fusion.dual_matvec import ProductPair, pairs
-from pykern.passes.fusion.legality import is_quiet
-from pykern.passes.fusion.row_groups import RowForms
-from pykern.passes.fusion.rows import groups
+from pykern.passes.fusion.attention.calls import AttentionCall
+from pykern.passes.fusion.planner import FusionGroup, FusionPlanner, GroupForms, StartedPair
+from pykern.passes.fusion.row_groups import Group, RowForms
+from pykern.passes.fusion.starts import Starts
 from pykern.passes.ir import structured
 from pykern.passes.ir.loops import over_cells
-from pykern.passes.ir.memory import outputs_of, whole
-from pykern.passes.ir.structured import indexing_maps, reduces
-from pykern.passes.ir.values import is_argument
-from pykern.passes.kernels import body, identity, index_constant, named, programs
+from pykern.passes.kernels import index_constant, named, programs
 from pykern.passes.remarks import remark
 
 
@@ -74,25 +70,18 @@ class MakeNests(Pass):
     def run(self, module: ir.Module) -> None:
         for function in programs(module):
             copies_to_generics(function)
-            for op in named(function, "linalg.generic"):
-                if not outputs_of(op):  # what fusion leaves of a call of libm, which no pass takes for pure
-                    op.erase()
-            place = NestContext(module, function)
-            make_attentions(place, self.threads)
-            for group in [] if self.ordered else groups(function, RowForms()):
-                make_rows(place, group, self.threads, self.cache_bytes)
+            planner = FusionPlanner(module, function, self._forms())
+            place, schedules = NestContext(module, function), self.schedules.split(";")
             maker = Maker(
-                place, self.threads, self.machine, self.schedules.split(";"), self.ordered, self.cache_bytes
+                place, planner, self.threads, self.machine, schedules, self.ordered, self.cache_bytes
             )
-            operations = [(identity(op), op) for op in named(function, "linalg.generic")]
-            starts, fills = starts_of([op for _, op in operations])
-            left = [op for n, op in operations if n not in fills]
-            for pair in [] if self.ordered else pairs(left, cpu(self.machine).l2, self.cache_bytes):
-                maker.dual_matvec(pair, starts)
-            operations = [(n, op) for n, op in operations if n not in fills | maker.done]
-            for number, op in with_makers_last(operations):
-                if number not in maker.done:
-                    maker.generic(op, starts[number])
+            for group in planner.groups():
+                maker.make(group)
+
+    def _forms(self) -> GroupForms:
+        if self.ordered:
+            return GroupForms()
+        return GroupForms(RowForms(), (cpu(self.machine).l2, self.cache_bytes))
 
 
 @dataclass
@@ -110,15 +99,25 @@ class Maker:
     """Makes the functions of one program."""
 
     place: NestContext
+    planner: FusionPlanner
     threads: bool
     machine: str
     schedules: list[str]
     ordered: bool
     cache_bytes: int
-    done: set[int] = field(default_factory=set)
-    """Ops that were computed with another one."""
 
-    def generic(self, op: ir.Operation, start: list[ir.Value | None]) -> None:
+    def make(self, group: FusionGroup) -> None:
+        """Functions for a group, in place of its ops."""
+        if isinstance(group, AttentionCall):
+            make_attention(self.place, group, self.threads)
+        elif isinstance(group, Group):
+            make_rows(self.place, group, self.threads, self.cache_bytes)
+        elif isinstance(group, StartedPair):
+            self.dual_matvec(group)
+        else:
+            self.generic(group.op, group.starts)
+
+    def generic(self, op: ir.Operation, start: Starts) -> None:
         if not self.ordered:
             allow_reordering(op)
         space = space_of(op)
@@ -135,17 +134,15 @@ class Maker:
             self._whole(space, Split(-1, 1, 1) if split.parts else split, start)
         op.erase()
 
-    def dual_matvec(self, pair: ProductPair, starts: dict[int, list[ir.Value | None]]) -> None:
+    def dual_matvec(self, started: StartedPair) -> None:
         """One function for products of one matrix with vectors from both sides, and what lies between."""
-        target, operations = cpu(self.machine), [pair.rows.op, *pair.between, pair.columns.op]
-        first, second = (starts[identity(p.op)][0] for p in (pair.rows, pair.columns))
+        pair, target = started.pair, cpu(self.machine)
         team = self.threads and space_of(pair.rows.op).work > PARALLEL_WORK
-        DualMatvec(self.place, pair, (first, second), target, team).build(pair.last)
-        for op in operations:
-            self.done.add(identity(op))
-            op.erase()
+        DualMatvec(self.place, pair, started.starts, target, team).build(pair.last)
+        for op in (pair.rows.op, *pair.between, pair.columns.op):
+            self.planner.erase(op)
 
-    def _nothing(self, space: Space, start: list[ir.Value | None]) -> None:
+    def _nothing(self, space: Space, start: Starts) -> None:
         """No iterations: a reduction leaves what it starts from, anything else leaves nothing."""
         if (
             all(value is None for value in start)
@@ -175,14 +172,13 @@ class Maker:
         team = self.threads and product.space.work > PARALLEL_WORK
         asked = self.schedules.pop(0) if self.schedules else ""
         for op in build(self.place, product, start, team, self.machine, asked):
-            self.done.add(identity(op))
-            op.erase()
+            self.planner.erase(op)
 
     def _whole(
         self,
         space: Space,
         split: Split,
-        start: list[ir.Value | None],
+        start: Starts,
         transposition: Transposition | None = None,
     ) -> None:
         outside = [*space.op.operands, *(v for v in start if v is not None)]
@@ -199,9 +195,7 @@ class Maker:
             nest.function.attributes[kern.ROWS] = ir.UnitAttr.get()
         nest.call(team)
 
-    def _loops(
-        self, nest: Nest, space: Space, start: list[ir.Value | None], transposition: Transposition | None
-    ) -> Loops:
+    def _loops(self, nest: Nest, space: Space, start: Starts, transposition: Transposition | None) -> Loops:
         initial = [None if v is None else nest.value(v) for v in start]
         if transposition is not None:
             form = StagedSquares if transposition.staged else DirectSquares
@@ -211,7 +205,7 @@ class Maker:
         joins = None if self.ordered else combines(space.op)
         return Loops(space, [nest.value(v) for v in space.op.operands], initial, joins)
 
-    def _in_parts(self, space: Space, split: Split, start: list[ir.Value | None]) -> None:
+    def _in_parts(self, space: Space, split: Split, start: Starts) -> None:
         """A reduction in a fixed number of parts, then the parts one after the other."""
         outs = list(space.op.operands)[space.inputs :]
         with ir.InsertionPoint(space.op), space.op.location:
@@ -289,56 +283,6 @@ def _chunk(lo: ir.Value, hi: ir.Value | None, grain: int, length: int) -> tuple[
     begin = arith.MulIOp(lo, size).result if grain > 1 else lo
     end = arith.MulIOp(after, size).result if grain > 1 else after
     return begin, arith.MinSIOp(end, index_constant(length)).result
-
-
-def starts_of(operations: list[ir.Operation]) -> tuple[dict[int, list[ir.Value | None]], set[int]]:
-    """What each op starts from where the op before it fills its output; those fills are erased."""
-    starts: dict[int, list[ir.Value | None]] = {}
-    fills: set[int] = set()
-    for op in operations:
-        starts[identity(op)] = [None] * outputs_of(op)
-    for op in reversed(operations):
-        if identity(op) in fills or not reduces(op):
-            continue
-        for n, out in enumerate(list(op.operands)[-outputs_of(op) :]):
-            fill = _fill_before(op, out) if _reaches_all(op, n) else None
-            if fill is not None:
-                starts[identity(op)][n] = _filled_with(fill, out)
-                fills.add(identity(fill))
-                fill.erase()
-    return starts, fills
-
-
-def _reaches_all(op: ir.Operation, output: int) -> bool:
-    """Whether the op writes every cell of the output: not where an index comes twice, as on a diagonal."""
-    return indexing_maps(op)[-outputs_of(op) :][output].is_projected_permutation
-
-
-def _fill_before(op: ir.Operation, out: ir.Value) -> ir.Operation | None:
-    before = [o.operation for o in op.block.operations]
-    for each in reversed(before[: before.index(op)]):
-        if _filled_with(each, out) is not None:
-            return each
-        if each.name == "linalg.generic" and _filled_with(each, list(each.operands)[-1]) is not None:
-            continue  # another output's
-        if not is_quiet(each):
-            return None
-    return None
-
-
-def _filled_with(op: ir.Operation, out: ir.Value) -> ir.Value | None:
-    """The scalar that an op fills all of `out` with."""
-    if op.name != "linalg.generic" or outputs_of(op) != 1 or whole(list(op.operands)[-1]) != whole(out):
-        return None
-    block = body(op)
-    value = list(block.operations)[-1].operation.operands[0]
-    if reduces(op) or len(list(block.operations)) != 1:
-        return None
-    if is_argument(value) and value.owner == block:
-        number = list(block.arguments).index(value)
-        value = op.operands[number]
-        return None if isinstance(value.type, ir.MemRefType) else value
-    return value
 
 
 def _described(kind: ir.MemRefType) -> str:

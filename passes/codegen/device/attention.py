@@ -1,15 +1,14 @@
 """Attention on a device: a group takes queries of one batch and meets the keys block by block.
 
-Comes in: a program on buffers with calls that stand for attention. Goes out: a kernel and its launch for each. Scores
-are never in memory as a whole: what is done with a block of them, a running maximum and sum, is told in
-`codegen.cpu.attention.tiles`. Read next: `fma_attention` (by multiply-adds), `matrix_attention` (by tensor cores),
-`wave_attention` (by matrix cores of AMD), `warpgroup_attention` (by four subgroups together, on Hopper).
+Comes in: a call that stands for attention. Goes out: a kernel and its launch. Scores are never in memory as a whole:
+what is done with a block of them, a running maximum and sum, is told in `codegen.cpu.attention.tiles`. Read next:
+`fma_attention` (by multiply-adds), `matrix_attention` (by tensor cores), `wave_attention` (by matrix cores of AMD),
+`warpgroup_attention` (by four subgroups together, on Hopper).
 """
 
 from __future__ import annotations
 
 from pykern.passes.analysis.cost_model.devices import ATTENTION_KEYS
-from pykern.passes.codegen.attention_calls import AttentionCall, attention_calls, erase_functions
 from pykern.passes.codegen.device.attention_elements import AttentionElements
 from pykern.passes.codegen.device.fma_attention import AttentionTile, FmaAttention
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
@@ -20,22 +19,20 @@ from pykern.passes.codegen.device.matrix_attention import (
 )
 from pykern.passes.codegen.device.warpgroup_attention import WarpgroupAttention, warpgroup_boxes
 from pykern.passes.codegen.device.wave_attention import WaveAttention
+from pykern.passes.fusion.attention.calls import AttentionCall
 from pykern.passes.remarks import remark
 
 
-def launch_attentions(place: KernelContext) -> None:
-    """Put launches in the place of all calls that stand for attention, and erase what they call."""
-    found = attention_calls(place.module, place.program)
-    for each in found:
-        reason = why_not_attention(each, place.matrix_unit)
-        if reason is None:
-            remark(each.call, "attention uses tensor cores")
-            _by_matrices(place, each)
-        else:
-            remark(each.call, f"attention does not use tensor cores: {reason}")
-            _by_multiply_adds(place, each)
-        each.call.erase()
-    erase_functions(found)
+def launch_attention(place: KernelContext, found: AttentionCall) -> None:
+    """Put launches in the place of a call that stands for attention."""
+    reason = why_not_attention(found, place.matrix_unit)
+    if reason is None:
+        remark(found.call, "attention uses tensor cores")
+        _by_matrices(place, found)
+    else:
+        remark(found.call, f"attention does not use tensor cores: {reason}")
+        _by_multiply_adds(place, found)
+    found.call.erase()
 
 
 def _by_matrices(place: KernelContext, found: AttentionCall) -> None:

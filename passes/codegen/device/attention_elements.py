@@ -10,10 +10,10 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from pykern.passes.codegen.attention_calls import FACTORS, AttentionCall
 from pykern.passes.codegen.device.kernel import Kernel
 from pykern.passes.codegen.device.points import spread
 from pykern.passes.codegen.device.product_space import added, scaled, split
+from pykern.passes.fusion.attention.calls import FACTORS, AttentionCall
 from pykern.passes.ir.clone import clone_block
 from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import body, index_constant

@@ -30,10 +30,10 @@ from pykern.passes.analysis.cost_model.devices import (
     PRODUCT_SIDE,
 )
 from pykern.passes.analysis.reductions import add_fastmath
-from pykern.passes.codegen.attention_calls import AttentionShape
 from pykern.passes.codegen.device.attention_elements import KEYS, QUERY, VALUES, AttentionElements
 from pykern.passes.codegen.device.product_space import added, scaled, split
 from pykern.passes.codegen.device.running_softmax import larger, power, subtracted
+from pykern.passes.fusion.attention.calls import AttentionShape
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import When
 from pykern.passes.kernels import index_constant

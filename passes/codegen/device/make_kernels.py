@@ -9,19 +9,22 @@ from mlir import ir
 from mlir.dialects import memref
 
 from pykern.passes.analysis.reductions import add_fastmath, combines
-from pykern.passes.analysis.space import Space, space_of
-from pykern.passes.codegen.cpu.make_nests import starts_of
-from pykern.passes.codegen.device.attention import launch_attentions
+from pykern.passes.analysis.space import space_of
+from pykern.passes.codegen.device.attention import launch_attention
 from pykern.passes.codegen.device.copies import copy_to_generic, generic_copy, is_contiguous
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.reductions import launch_generic
 from pykern.passes.codegen.device.row_kernels import ROWS, launch_rows
 from pykern.passes.framework import Pass, Upstream, run_pass
-from pykern.passes.fusion.contraction import with_makers_last
-from pykern.passes.fusion.rows import groups
+from pykern.passes.fusion.attention.calls import AttentionCall
+from pykern.passes.fusion.planner import FusionGroup, FusionPlanner, GroupForms, SingleOp
+from pykern.passes.fusion.row_groups import Group
+from pykern.passes.fusion.starts import Starts
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.values import made_by
-from pykern.passes.kernels import identity, kernels, named, programs
+from pykern.passes.kernels import kernels, named, programs
+
+FORMS = GroupForms(ROWS, moving_starts=False)
 
 
 @dataclass(frozen=True)
@@ -53,37 +56,36 @@ class MakeKernels(Pass):
             for copy in named(program, "memref.copy"):
                 if not all(map(is_contiguous, copy.operands)):
                     copy_to_generic(copy)
-            launch_attentions(place)
-            _generics(place)
+            for op in named(program, "linalg.generic"):
+                _fuse_products(op)
+            planner = FusionPlanner(module, program, FORMS)
+            for group in planner.groups():
+                _make(place, planner, group)
             for store in named(program, "memref.store"):
                 _store(place, store)
         if any(named(kernel, "memref.subview") for kernel in kernels(module)):
             run_pass(Upstream("func.func(fold-memref-alias-ops),lower-affine,canonicalize,cse"), module)
 
 
-def _generics(place: KernelContext) -> None:
-    for op in named(place.program, "linalg.generic"):
-        _fuse_products(op)
-    for group in groups(place.program, ROWS):
+def _make(place: KernelContext, planner: FusionPlanner, group: FusionGroup) -> None:
+    """Kernels for a group, launched in place of its ops."""
+    if isinstance(group, AttentionCall):
+        launch_attention(place, group)
+    elif isinstance(group, Group):
         launch_rows(place, group)
-    ops = named(place.program, "linalg.generic")
-    plain = [(identity(op), op) for op in ops if outputs_of(op) and not _moves(space_of(op))]
-    starts, fills = starts_of([op for _, op in plain])
-    erased = {number for number, _ in plain if number in fills}
-    operations = [(identity(op), op) for op in named(place.program, "linalg.generic")]
-    for number, op in with_makers_last(operations):
-        if number in erased:
-            continue
-        if outputs_of(op):
-            space = space_of(op)
-            start = starts.get(number, [None] * outputs_of(op))
-            if space.iterations:
-                for other in launch_generic(place, space, start):
-                    erased.add(identity(other))
-                    other.erase()
-            elif any(v is not None for v in start):
-                _only_start(place, op, start)
-        op.erase()
+    else:
+        assert isinstance(group, SingleOp), "devices take no pairs of products"
+        _single(place, planner, group)
+
+
+def _single(place: KernelContext, planner: FusionPlanner, single: SingleOp) -> None:
+    op, start, space = single.op, single.starts, space_of(single.op)
+    if space.iterations:
+        for other in launch_generic(place, space, start):
+            planner.erase(other)
+    elif any(v is not None for v in start):
+        _only_start(place, op, start)
+    op.erase()
 
 
 def _fuse_products(op: ir.Operation) -> None:
@@ -97,11 +99,7 @@ def _fuse_products(op: ir.Operation) -> None:
                     add_fastmath(product, "contract")
 
 
-def _moves(space: Space) -> bool:
-    return any(map(space.moves_output, space.reduced))
-
-
-def _only_start(place: KernelContext, op: ir.Operation, start: list[ir.Value | None]) -> None:
+def _only_start(place: KernelContext, op: ir.Operation, start: Starts) -> None:
     """Write the start values of a reduction without iterations."""
     outs = list(op.operands)[-outputs_of(op) :]
     for out, first in zip(outs, start, strict=True):

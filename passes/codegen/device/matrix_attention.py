@@ -38,13 +38,13 @@ from pykern.passes.analysis.cost_model.devices import (
     MATRIX_ATTENTION_WIDTH,
     WAVE_ATTENTION_ITEMS,
 )
-from pykern.passes.codegen.attention_calls import AttentionCall, AttentionShape
 from pykern.passes.codegen.device.attention_elements import KEYS, QUERY, VALUES, AttentionElements
 from pykern.passes.codegen.device.matrix_layout import CHUNK_BYTES, PanelLayout
 from pykern.passes.codegen.device.matrix_panel import Panel, PanelSource, packed
 from pykern.passes.codegen.device.product_space import added, scaled, split
 from pykern.passes.codegen.device.running_softmax import larger, power, subtracted
 from pykern.passes.codegen.device.word_layout import CHUNK
+from pykern.passes.fusion.attention.calls import AttentionCall, AttentionShape
 from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import index_constant
 

@@ -26,7 +26,6 @@ from pykern.dialect.warpgroups import (
 )
 from pykern.dialect.warpgroups import ROWS as WARPGROUP_ROWS
 from pykern.passes.analysis.cost_model.devices import MATRIX_ATTENTION_KEYS, WARPGROUP_ATTENTION_SLOTS
-from pykern.passes.codegen.attention_calls import AttentionCall
 from pykern.passes.codegen.device.attention_elements import AXES, KEYS, VALUES, AttentionElements
 from pykern.passes.codegen.device.factor_boxes import LINES, TERM, FactorBoxes, boxes_of, may_have_map
 from pykern.passes.codegen.device.matrix_attention import (
@@ -36,6 +35,7 @@ from pykern.passes.codegen.device.matrix_attention import (
     shrunk,
 )
 from pykern.passes.codegen.device.product_space import added, scaled
+from pykern.passes.fusion.attention.calls import AttentionCall
 from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import index_constant
 

@@ -11,13 +11,9 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from pykern.passes.ir.predicates import MIRRORED, NEGATED, predicate_of
 from pykern.passes.ir.values import defining, made_by
 from pykern.passes.kernels import body, is_constant
-
-# arith.cmpi's predicates
-_SLT, _SLE, _SGT, _SGE = 2, 3, 4, 5
-_NEGATED = {_SLT: _SGE, _SLE: _SGT, _SGT: _SLE, _SGE: _SLT}
-_OPPOSITE = {_SLT: _SGT, _SLE: _SGE, _SGT: _SLT, _SGE: _SLE}
 
 
 @dataclass(frozen=True)
@@ -58,21 +54,21 @@ def _bounds(condition: ir.Value, indices: tuple[ir.Value, ir.Value], negated: bo
     compared = made_by(condition, "arith.cmpi")
     if compared is None:
         return KeyOffsets()
-    predicate = ir.IntegerAttr(compared.attributes["predicate"]).value
-    if predicate not in _NEGATED:
+    predicate = predicate_of(compared)
+    if not predicate.startswith("s"):  # not signed, or of equality
         return KeyOffsets()
-    predicate = _NEGATED[predicate] if negated else predicate
+    predicate = NEGATED[predicate] if negated else predicate
     sides = [_linear(v, indices) for v in compared.operands]
     if sides[0] is None or sides[1] is None:
         return KeyOffsets()
     queries, keys, constant = (a - b for a, b in zip(*sides, strict=True))
     if (queries, keys) == (1, -1):
-        queries, keys, constant, predicate = -1, 1, -constant, _OPPOSITE[predicate]
+        queries, keys, constant, predicate = -1, 1, -constant, MIRRORED[predicate]
     if (queries, keys) != (-1, 1):
         return KeyOffsets()
-    if predicate in (_SLE, _SLT):
-        return KeyOffsets(last=-constant - (predicate == _SLT))
-    return KeyOffsets(first=-constant + (predicate == _SGT))
+    if predicate in ("sle", "slt"):
+        return KeyOffsets(last=-constant - (predicate == "slt"))
+    return KeyOffsets(first=-constant + (predicate == "sgt"))
 
 
 def _is_low(value: ir.Value) -> bool:

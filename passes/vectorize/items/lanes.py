@@ -11,12 +11,11 @@ from mlir import ir
 from pykern.dialect import attributes as kern
 from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.values import has_uses, is_inside, made_by
-from pykern.passes.kernels import find
+from pykern.passes.kernels import WRITTEN_OPERAND, find, named
 from pykern.passes.vectorize.items.divergent import is_unequal, refusal_of_unequal, refusal_of_while
 from pykern.passes.vectorize.lanes import VARYING, Stride, stride_of
 
 MEMORY_AT = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1}
-_WRITES = {"memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
 _CHEAP = {"math.absf", "math.absi", "math.ceil", "math.copysign", "math.floor", "math.fma"}
 """Functions that are cheap enough to be computed for both sides of a branch within a branch, which is seldom taken."""
 _CONTROL = {"scf.for", "scf.if", "scf.while", "scf.condition", "scf.yield"}
@@ -37,7 +36,7 @@ class Lanes:
     def __init__(self, function: ir.Operation, loop: ir.Operation) -> None:
         self.loop = loop
         self.ops = find(loop, lambda op: True)
-        self.written = {op.operands[_WRITES[op.name]] for op in find(function, lambda op: op.name in _WRITES)}
+        self.written = {op.operands[WRITTEN_OPERAND[op.name]] for op in named(function, *WRITTEN_OPERAND)}
         self._strides: dict[ir.Value, Stride] = {loop.regions[0].blocks[0].arguments[0]: 1}
         self._pushes = {_site(op): op for op in self.ops if op.name == "kern.push"}
         for op in self.ops:

@@ -13,8 +13,8 @@ from mlir.dialects import arith, memref
 
 from pykern.passes.analysis.cost_model.registers import VECTOR_BYTES
 from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK
-from pykern.passes.codegen.attention_calls import AttentionShape
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
+from pykern.passes.fusion.attention.calls import AttentionShape
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted
 from pykern.passes.kernels import index_constant

@@ -24,7 +24,6 @@ from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.caches import ATTENTION_BLOCK_KEYS, ATTENTION_BLOCK_TILES
 from pykern.passes.analysis.cost_model.registers import ATTENTION_TILE_QUERIES, VECTOR_BYTES
 from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK
-from pykern.passes.codegen.attention_calls import AttentionCall, attention_calls, erase_functions
 from pykern.passes.codegen.cpu.attention.lanes import KeyLanes
 from pykern.passes.codegen.cpu.attention.panels import (
     PanelShape,
@@ -36,20 +35,13 @@ from pykern.passes.codegen.cpu.attention.panels import (
     times,
 )
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
+from pykern.passes.fusion.attention.calls import AttentionCall
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted
 from pykern.passes.kernels import index_constant
 
 ONCE = "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
 QUICK = "#arith.fastmath<afn,nnan,nsz>"
-
-
-def make_attentions(place: NestContext, threads: bool) -> None:
-    """Replace all calls of `.tiles` functions of a program, and erase those functions."""
-    found = attention_calls(place.module, place.program)
-    for each in found:
-        make_attention(place, each, threads)
-    erase_functions(found)
 
 
 def make_attention(place: NestContext, found: AttentionCall, threads: bool) -> None:

@@ -24,10 +24,9 @@ from pykern.passes.codegen.cpu.contraction.packed import Packed
 from pykern.passes.codegen.cpu.contraction.product import Product, product_of
 from pykern.passes.codegen.cpu.contraction.streamed import Streamed
 from pykern.passes.codegen.cpu.loop_nest.function import NestContext
-from pykern.passes.fusion.contraction import FactorReads, Prologues, profitable_prologues
+from pykern.passes.fusion.contraction import ContractionGroup, FactorReads, Prologues, profitable_prologues
 from pykern.passes.fusion.readers import SumReader, reader_of
 from pykern.passes.ir.memory import VIEWS
-from pykern.passes.remarks import remark
 
 
 def scheduled_product(space: Space, ordered: bool = False) -> Product | None:
@@ -70,10 +69,9 @@ def build(
         reader = None  # sums go through memory: there is no tile in which they are finished
     team = team and schedule.threads and shares(problem_of(product), target)
     job = Job(place, product, schedule, target, start, team, reader)
-    if any(product.prologues):
-        remark(product.op, "a factor of the product is computed where it is read")
+    group = ContractionGroup(product.prologues, reader)
+    group.remark_on(product.op)
     if reader is not None:  # from here on the sums belong to where they are read
-        remark(reader.op, "computed in the tiles of the product whose sums it reads")
         product.op.move_before(reader.op)
     if schedule.form == "packed":
         Packed(job).build()
@@ -84,7 +82,7 @@ def build(
     else:
         Direct(job).build()
     _forget_views(product)
-    return [each.op for each in (reader, *product.prologues) if each is not None]
+    return group.operations
 
 
 def _forget_views(product: Product) -> None:

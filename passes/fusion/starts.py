@@ -1,0 +1,68 @@
+"""What the sums of a reduction start from, where the operation before it fills its output with a number.
+
+Comes in: operations of a program on buffers, in order. Goes out: the numbers; the fills are erased, and each sum starts
+from its number in a register.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from pykern.passes.fusion.legality import is_quiet
+from pykern.passes.ir.memory import outputs_of, whole
+from pykern.passes.ir.structured import indexing_maps, reduces
+from pykern.passes.ir.values import is_argument
+from pykern.passes.kernels import body, identity
+
+Starts = list["ir.Value | None"]
+"""For each output of an operation the number that it was filled with; None: what is in memory counts."""
+
+
+def starts_of(operations: list[ir.Operation]) -> tuple[dict[int, Starts], set[int]]:
+    """What each op starts from, by its identity, and the identities of fills, which are erased."""
+    starts: dict[int, Starts] = {}
+    fills: set[int] = set()
+    for op in operations:
+        starts[identity(op)] = [None] * outputs_of(op)
+    for op in reversed(operations):
+        if identity(op) in fills or not reduces(op):
+            continue
+        for n, out in enumerate(list(op.operands)[-outputs_of(op) :]):
+            fill = _fill_before(op, out) if _reaches_all(op, n) else None
+            if fill is not None:
+                starts[identity(op)][n] = _filled_with(fill, out)
+                fills.add(identity(fill))
+                fill.erase()
+    return starts, fills
+
+
+def _reaches_all(op: ir.Operation, output: int) -> bool:
+    """Whether the op writes every cell of the output: not where an index comes twice, as on a diagonal."""
+    return indexing_maps(op)[-outputs_of(op) :][output].is_projected_permutation
+
+
+def _fill_before(op: ir.Operation, out: ir.Value) -> ir.Operation | None:
+    before = [o.operation for o in op.block.operations]
+    for each in reversed(before[: before.index(op)]):
+        if _filled_with(each, out) is not None:
+            return each
+        if each.name == "linalg.generic" and _filled_with(each, list(each.operands)[-1]) is not None:
+            continue  # another output's
+        if not is_quiet(each):
+            return None
+    return None
+
+
+def _filled_with(op: ir.Operation, out: ir.Value) -> ir.Value | None:
+    """The scalar that an op fills all of `out` with."""
+    if op.name != "linalg.generic" or outputs_of(op) != 1 or whole(list(op.operands)[-1]) != whole(out):
+        return None
+    block = body(op)
+    value = list(block.operations)[-1].operation.operands[0]
+    if reduces(op) or len(list(block.operations)) != 1:
+        return None
+    if is_argument(value) and value.owner == block:
+        number = list(block.arguments).index(value)
+        value = op.operands[number]
+        return None if isinstance(value.type, ir.MemRefType) else value
+    return value
