@@ -82,26 +82,56 @@ func.func @halved(%x: memref<?xf32>, %n: index) attributes {kern.kernel, kern.ra
   return
 }
 
-// A row is read along itself by each work-item: its loop stays.
+// Each work-item reads a row of its own, and adds its floats up in their order: eight rows run side by side.
 
 // CHECK-LABEL: func.func @row_sums(
-// CHECK-NOT: kern.private
-// CHECK-NOT: kern.dimension
-// CHECK: return
+// CHECK: scf.for %[[FIRST:.*]] = %c0 to %c96 step %c8
+// CHECK: %[[SUMS:.*]] = "kern.private"() : () -> memref<8xf32, #gpu.address_space<private>>
+// CHECK: scf.for %{{.*}} = %c0 to %c70 step %c1
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to
+// CHECK: memref.load %[[SUMS]]
+// CHECK: memref.store %{{.*}}, %[[SUMS]]
+// CHECK: scf.for %{{.*}} = %c96 to %c101 step %c1
+// CHECK-NEXT: %{{.*}} = arith.muli
+// CHECK-NEXT: scf.for {{.*}} iter_args
 func.func @row_sums(%out: memref<?xf32>, %x: memref<?xf32>) attributes {kern.kernel, kern.rank = 1 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c64 = arith.constant 64 : index
+  %c70 = arith.constant 70 : index
+  %c101 = arith.constant 101 : index
   %zero = arith.constant 0.0 : f32
-  scf.for %i = %c0 to %c64 step %c1 {
-    %sum = scf.for %k = %c0 to %c64 step %c1 iter_args(%total = %zero) -> (f32) {
-      %row = arith.muli %i, %c64 : index
+  scf.for %i = %c0 to %c101 step %c1 {
+    %row = arith.muli %i, %c70 : index
+    %sum = scf.for %k = %c0 to %c70 step %c1 iter_args(%total = %zero) -> (f32) {
       %at = arith.addi %row, %k : index
       %value = memref.load %x[%at] : memref<?xf32>
       %new = arith.addf %total, %value : f32
       scf.yield %new : f32
     }
     memref.store %sum, %out[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}
+
+// Integers may be added in any order, which compilers do by themselves.
+
+// CHECK-LABEL: func.func @whole_sums(
+// CHECK-NOT: kern.private
+// CHECK: return
+func.func @whole_sums(%out: memref<?xi32>, %x: memref<?xi32>) attributes {kern.kernel, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c70 = arith.constant 70 : index
+  %zero = arith.constant 0 : i32
+  scf.for %i = %c0 to %c70 step %c1 {
+    %row = arith.muli %i, %c70 : index
+    %sum = scf.for %k = %c0 to %c70 step %c1 iter_args(%total = %zero) -> (i32) {
+      %at = arith.addi %row, %k : index
+      %value = memref.load %x[%at] : memref<?xi32>
+      %new = arith.addi %total, %value : i32
+      scf.yield %new : i32
+    }
+    memref.store %sum, %out[%i] : memref<?xi32>
   } {kern.items}
   return
 }

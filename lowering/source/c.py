@@ -15,7 +15,16 @@ from mlir import ir
 from pykern.data.locations import SourceSpan
 from pykern.lowering.source.c_functions import SYMBOLS, function_text, is_written, symbol_of
 from pykern.lowering.source.expressions import PRODUCT, Expression, binary, call
-from pykern.lowering.source.language import CALLED, FUNCTIONS, Head, Language, Memory, Word, parameter_lines
+from pykern.lowering.source.language import (
+    CALLED,
+    FUNCTIONS,
+    MODERATE,
+    Head,
+    Language,
+    Memory,
+    Word,
+    parameter_lines,
+)
 from pykern.passes.analysis.integer_ranges import width
 
 _TYPES = {
@@ -115,7 +124,7 @@ class C(Language):
         if name == "rsqrt":
             one = Expression(f"1.0{ending}")
             return binary(one, "/", call(f"sqrt{ending}", *operands), PRODUCT)
-        plain = _ROUNDING.get(name) or FUNCTIONS.get(name, name)
+        plain = _ROUNDING.get(name) or FUNCTIONS.get(name, name).removeprefix(MODERATE)
         if name == "absi":
             return call("llabs" if width(kind) == 64 else "abs", *operands)
         if is_written(name, kind):

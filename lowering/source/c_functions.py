@@ -10,12 +10,13 @@ from __future__ import annotations
 from mlir import ir
 
 from pykern.lowering.source.expressions import PRODUCT, SUM, Expression, binary
-from pykern.lowering.source.language import CALLED, FUNCTIONS, Language, Word
+from pykern.lowering.source.language import CALLED, FUNCTIONS, MODERATE, Language, Word
 from pykern.lowering.source.names import Names, UserNames
 from pykern.lowering.source.printer import INDENT, Printer
 from pykern.lowering.spirv.arithmetic import ExpandArithmetic
 from pykern.passes.analysis.cost_model.code_size import INNER_TEXT
 from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
+from pykern.passes.arithmetic.vector_math.pi_reduction import SHORT
 from pykern.passes.framework import Pipeline, Upstream
 
 _EITHER = (
@@ -25,6 +26,7 @@ _EITHER = (
 WRITTEN = {"f32": _EITHER, "f64": (*_EITHER, "acosh")}
 """Functions that are written out, by the type that they are computed in: those that take less time than calls, see the
 benchmarks' notes. Angles of any size need branches; powers need twice the digits."""
+_ANGLES = ("sin", "cos", "tan")
 _ABOVE = "// In arithmetic alone, so that loops of it run in vectors; {library} is as accurate."
 _BINARY = ("atan2",)
 
@@ -34,12 +36,16 @@ def symbol_of(name: str, kind: str) -> str:
     return f"{FUNCTIONS.get(name, name)}_{kind}"
 
 
-SYMBOLS = frozenset(symbol_of(name, kind) for kind, names in WRITTEN.items() for name in names)
+SYMBOLS = frozenset(symbol_of(name, kind) for kind, names in WRITTEN.items() for name in names) | frozenset(
+    symbol_of(f"{MODERATE}{name}", "f32") for name in _ANGLES
+)
 """Names that no variable has."""
 
 
 def is_written(name: str, kind: ir.Type) -> bool:
     """Whether a function of the math dialect is written out for this type."""
+    if name.startswith(MODERATE):
+        return str(kind) == "f32"
     return name in WRITTEN.get(str(kind), ())
 
 
@@ -48,12 +54,13 @@ def function_text(symbol: str, name: str, kind: ir.Type, library: str, language:
     names = ("x", "y")[: 2 if name in _BINARY else 1]
     given = ", ".join(f"%{each}: {kind}" for each in names)
     operands = ", ".join(f"%{each}" for each in names)
+    op = name.removeprefix(MODERATE)
     module = ir.Module.parse(
-        f"func.func @f({given}) -> {kind} {{ %result = math.{name} {operands} : {kind} return %result : {kind} }}"
+        f"func.func @f({given}) -> {kind} {{ %result = math.{op} {operands} : {kind} return %result : {kind} }}"
     )
     Pipeline(
         (
-            ExpandMath(library=False, fused=False),
+            ExpandMath(library=False, fused=False, moderate=op != name),
             Upstream("canonicalize,cse"),
             ExpandArithmetic(printed=True),
             Upstream("canonicalize,cse"),
@@ -67,8 +74,11 @@ def function_text(symbol: str, name: str, kind: ir.Type, library: str, language:
     inner = [f"{INDENT * line.depth}{line.text}" for line in printer.lines]
     written = language.type(kind)
     parameters = ", ".join(f"{written} {word.name}" for word in words)
+    above = _ABOVE.format(library=library)
+    if op != name:
+        above = f"// For angles up to {SHORT:.0f}.\n{above}"
     head = f"static inline {written} {symbol}({parameters}) {{"
-    return "\n".join((_ABOVE.format(library=library), head, *inner, "}", ""))
+    return "\n".join((above, head, *inner, "}", ""))
 
 
 class _FunctionPrinter(Printer):

@@ -18,16 +18,20 @@ from mlir import ir
 
 from pykern.dialect import attributes as kern
 from pykern.lowering.source.item_blocks import Items, emit_blocks
+from pykern.lowering.source.strides import stride
 from pykern.passes import kernels
-from pykern.passes.analysis.cost_model.code_size import PLACE_TERMS
-from pykern.passes.analysis.cost_model.registers import BLOCK_COLUMNS, BLOCK_ROWS, WAITING_COLUMNS
+from pykern.passes.analysis.cost_model.registers import (
+    BLOCK_COLUMNS,
+    BLOCK_ROWS,
+    SUMMED_ROWS,
+    WAITING_COLUMNS,
+)
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import is_speculatable
-from pykern.passes.ir.values import arguments_behind, is_inside, parent_of
+from pykern.passes.ir.values import is_inside, parent_of
 from pykern.passes.kernels import find, is_constant, named
 
 _PURE = ("arith.", "math.")
-_LINEAR = ("arith.addi", "arith.muli", "arith.subi", "arith.index_cast")
 
 
 @dataclass(frozen=True)
@@ -36,8 +40,9 @@ class InterleaveItems(Pass):
 
     In:  kernels without shared memory, as loops over work-items (`kern.items`) on flat memory. A work-item computes,
          has one loop of sums (`scf.for`) or one with a condition (`scf.while`), and stores.
-    Out: loops over blocks, where neighbouring work-items read neighbouring elements or the same ones, or where the loop
-         reads no memory. The loops as they were do what is left, where a block does not divide the index space.
+    Out: loops over blocks, where neighbouring work-items read neighbouring elements or the same ones, where the loop
+         reads no memory, or where it adds up rows of floats in their order. The loops as they were do what is left,
+         where a block does not divide the index space.
     """
 
     name: ClassVar[str] = "kern-interleave-items"
@@ -67,9 +72,12 @@ def _items(kernel: ir.Operation, loop: ir.Operation) -> Items | None:
         wanted = WAITING_COLUMNS if _only_computes(inner[0]) else ()
         outer = None
     else:
-        loads = _neighbouring_loads(inner[0], loop, written)
-        wanted = () if loads is None else BLOCK_COLUMNS
-        outer = _row_loop(loop, loads or [])
+        loads = _loads(inner[0], loop, written)
+        wanted, outer = (), None
+        if loads is not None and _moves_by_one(loads, loop):
+            wanted, outer = BLOCK_COLUMNS, _row_loop(loop, loads)
+        elif loads and _adds_floats(inner[0]) and _moves_by_one(loads, inner[0]):
+            wanted = SUMMED_ROWS
     columns = _divisor(loop, wanted)
     if columns == 0:
         return None
@@ -93,11 +101,8 @@ def _only_computes(loop: ir.Operation) -> bool:
     return bool(loop.results) and all(is_speculatable(op) or op.name.startswith("math.") for op in inside)
 
 
-def _neighbouring_loads(
-    inner: ir.Operation, loop: ir.Operation, written: set[ir.Value]
-) -> list[ir.Operation] | None:
-    """The loads of a loop that only sums up, by which neighbouring work-items read neighbouring elements or the same;
-    None where it is another loop."""
+def _loads(inner: ir.Operation, loop: ir.Operation, written: set[ir.Value]) -> list[ir.Operation] | None:
+    """The loads of a loop of sums, if it has sums and nothing else, of memory that the kernel does not write."""
     block = inner.regions[0].blocks[0]
     ops = [op.operation for op in block.operations][:-1]
     is_plain = all(op.name.startswith(_PURE) or op.name == "memref.load" for op in ops)
@@ -105,10 +110,18 @@ def _neighbouring_loads(
     if not is_plain or not bounds_are_one or not len(inner.results):
         return None
     loads = [op for op in ops if op.name == "memref.load"]
+    return None if any(op.operands[0] in written for op in loads) else loads
+
+
+def _moves_by_one(loads: list[ir.Operation], loop: ir.Operation) -> bool:
+    """Whether neighbouring iterations of a loop read neighbouring elements, or the same."""
     counter = loop.regions[0].blocks[0].arguments[0]
-    if any(op.operands[0] in written or stride(op.operands[1], counter) not in (0, 1) for op in loads):
-        return None
-    return loads
+    return all(stride(op.operands[1], counter) in (0, 1) for op in loads)
+
+
+def _adds_floats(inner: ir.Operation) -> bool:
+    """Whether each iteration waits for the one before: compilers may not add floats in another order."""
+    return all(isinstance(result.type, ir.FloatType) for result in inner.results)
 
 
 def _row_loop(loop: ir.Operation, loads: list[ir.Operation]) -> ir.Operation | None:
@@ -124,35 +137,6 @@ def _row_loop(loop: ir.Operation, loads: list[ir.Operation]) -> ir.Operation | N
         return None
     counter = around.regions[0].blocks[0].arguments[0]
     return around if any(stride(op.operands[1], counter) == 0 for op in loads) else None
-
-
-def stride(place: ir.Value, counter: ir.Value, known: dict[ir.Value, int | None] | None = None) -> int | None:
-    """The difference of a place between two values of a counter that differ by one; None where it is no constant.
-
-    `known` has the strides that were computed before.
-    """
-    known = {counter: 1} if known is None else known
-    if place not in known:
-        known[place] = _stride_of_result(place, counter, known)
-    return known[place]
-
-
-def _stride_of_result(place: ir.Value, counter: ir.Value, known: dict[ir.Value, int | None]) -> int | None:
-    if counter not in arguments_behind(place):
-        return 0
-    op = place.owner
-    if isinstance(op, ir.Block) or op.name not in _LINEAR or len(known) > PLACE_TERMS:
-        return None
-    sides = [stride(operand, counter, known) for operand in op.operands]
-    if op.name == "arith.index_cast":
-        return sides[0]
-    one, other = sides
-    if one is None or other is None:
-        return None
-    if op.name != "arith.muli":
-        return one + other if op.name == "arith.addi" else one - other
-    factor = is_constant(op.operands[1] if other == 0 else op.operands[0])
-    return (one or other) * factor if factor is not None and 0 in (one, other) else None
 
 
 def _divisor(loop: ir.Operation, wanted: tuple[int, ...]) -> int:

@@ -17,10 +17,10 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.dialect import attributes as kern
+from pykern.lowering.source.strides import dimension_of
 from pykern.lowering.source.whole_launch import PRIVATE
 from pykern.passes.ir.clone import clone, rematerialise
 from pykern.passes.ir.constants import constant
-from pykern.passes.ir.values import parent_of
 from pykern.passes.kernels import index_constant, is_constant, terminator
 
 Known = dict[ir.Value, ir.Value]
@@ -117,7 +117,7 @@ class _Blocks:
     @contextmanager
     def _counted(self, like: ir.Operation, first: ir.Value, end: ir.Value, step: int) -> Iterator[ir.Value]:
         made = scf.ForOp(first, end, index_constant(step), loc=like.location)
-        made.operation.attributes[kern.DIMENSION] = _dimension(like)
+        made.operation.attributes[kern.DIMENSION] = dimension_of(like)
         with ir.InsertionPoint(made.body):
             yield made.induction_variable
             scf.YieldOp([])
@@ -226,7 +226,7 @@ class _Blocks:
         with ir.InsertionPoint(after):
             loop, ends = self.items.loop, (self.begins[0], self.block_ends[0])
             each = scf.ForOp(*ends, index_constant(1), [none], loc=loop.location)
-            each.operation.attributes[kern.DIMENSION] = _dimension(loop)
+            each.operation.attributes[kern.DIMENSION] = dimension_of(loop)
             with ir.InsertionPoint(each.body):
                 known = {loop.regions[0].blocks[0].arguments[0]: each.induction_variable}
                 goes = arith.ExtUIOp(kind, self._guarded_iteration(known)).result
@@ -270,11 +270,3 @@ class _Blocks:
                 if value not in own:
                     self._value(value, known)
         self._copy(self.items.behind, known)
-
-
-def _dimension(loop: ir.Operation) -> ir.Attribute:
-    """The dimension of the index space that a loop over work-items runs over."""
-    around, number = parent_of(loop), 0
-    while around.name == "scf.for":
-        around, number = parent_of(around), number + 1
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)

@@ -335,6 +335,8 @@ FUNCTIONS = {
     "absf": "fabs", "powf": "pow", "roundeven": "rint", "ctlz": "clz", "ctpop": "popcount", "absi": "abs",
 }  # fmt: skip
 """Functions that C calls otherwise than MLIR."""
+MODERATE = "moderate_"
+"""In front of the name of a function of an angle that is not huge (`kern.moderate`)."""
 
 
 _CALLED = """

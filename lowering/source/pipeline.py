@@ -11,6 +11,8 @@ from pykern.lowering.source.interleave_items import InterleaveItems
 from pykern.lowering.source.language import Language
 from pykern.lowering.source.narrow_words import NarrowWords
 from pykern.lowering.source.options import SourceOptions
+from pykern.lowering.source.split_angles import SplitAngles
+from pykern.lowering.source.tile_items import TileItems
 from pykern.lowering.source.whole_launch import WholeLaunch
 from pykern.lowering.source.words import TypeWords
 from pykern.lowering.spirv.cut_loops import ReportCutLoops
@@ -105,7 +107,9 @@ def c_pipeline() -> Pipeline:
                 Upstream("expand-strided-metadata,lower-affine"),
                 TypeWords(wide=True),
                 CLEAN,
+                TileItems(),  # before loops are written twice
                 InterleaveItems(),  # when nothing is left that is the same for all of them
+                SplitAngles(),  # of what is innermost now
                 CLEAN,
             )
         )

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.source.expressions import (
@@ -27,7 +28,7 @@ from pykern.lowering.source.expressions import (
     negated,
     prefix,
 )
-from pykern.lowering.source.language import Language
+from pykern.lowering.source.language import MODERATE, Language
 from pykern.lowering.source.pairs import Pairs
 from pykern.passes.analysis.integer_ranges import width
 from pykern.passes.ir.values import made_by
@@ -93,6 +94,8 @@ class Scalars:
             if name == "fma" and all(made_by(value, "arith.constant") for value in op.operands):
                 # naga does not compute it of constants of 64 bits
                 operands[0] = self.language.hidden(operands[0], op.operands[0].type)
+            if kern.MODERATE in op.attributes:
+                name = f"{MODERATE}{name}"
             value = self.language.function(name, op.results[0].type, operands)
             value = value if self.language.mixes else self._fitted(op, value)
             return self.language.rounded(value, op) if name == "fma" else value

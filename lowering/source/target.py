@@ -38,6 +38,8 @@ from pykern.lowering.source.opencl_c import OpenClC
 from pykern.lowering.source.options import SourceOptions, options_of
 from pykern.lowering.source.pipeline import c_pipeline, source_memory, source_work_items
 from pykern.lowering.source.printer import INDENT, Printer
+from pykern.lowering.source.split_angles import SplitAngles
+from pykern.lowering.source.tile_items import TileItems
 from pykern.lowering.source.values import memories_written
 from pykern.lowering.source.wgsl import Wgsl
 from pykern.lowering.source.whole_launch import WholeLaunch
@@ -48,7 +50,7 @@ from pykern.passes.kernels import body, named, update_type
 from pykern.passes.registry import register
 from pykern.types import BY_NAME
 
-register(InterleaveItems, NarrowWords, TypeWords, WholeLaunch)
+register(InterleaveItems, NarrowWords, SplitAngles, TileItems, TypeWords, WholeLaunch)
 
 IDS = ("kern.global_id", "kern.local_id", "kern.group_id")
 LANGUAGES: dict[str, Callable[[SourceOptions], Language]] = {

@@ -111,7 +111,8 @@ def linear_cross_entropy(x: Any, weight: Any, target: Any, *, ignore_index: pk.s
     assert is_integer(target), "`target` has integers, the numbers of classes"
     assert target.shape == x.shape[:-1], "`target` has a class for each row of `x`"
     assert is_whole(ignore_index), "`ignore_index` is an integer"
-    rows, right = wide(x).reshape(-1, inner), target.reshape(-1)
+    right = target.reshape(-1)
+    rows = wide(x).reshape(right.shape[0], inner)
     counts, is_class = right != ignore_index, (right >= 0) & (right < weight.shape[0])
     found = pk.where(is_class, differentiable(rows, wide(weight), right), pk.nan)
     return pk.where(counts, found, 0).sum() / counts.sum().astype(rows.dtype)

@@ -22,7 +22,7 @@ def softmax_dropout(x: Any, p: Any, *, seed: Any, axis: pk.static = -1) -> Any:
 
     `x` is a float array; the result has its shape and dtype. Which elements are dropped follows from `seed` (an
     integer from 0 on) and the shape alone, by Philox: it is the same in the derivative, in every run and on every
-    device.
+    device. A `p` that is no such probability, and that only the run of a program shows, gives NaN.
     """
     probability(p)
     not_negative_seed(seed)
@@ -32,5 +32,6 @@ def softmax_dropout(x: Any, p: Any, *, seed: Any, axis: pk.static = -1) -> Any:
     a = wide(x)
     e = pk.exp(a - a.max(axis=axis, keepdims=True))
     y = e / e.sum(axis=axis, keepdims=True)
-    kept = pk.random(seed, pk.arange(x.size)).reshape(x.shape) >= p
-    return pk.where(kept, y / (1 - p), 0).astype(x.dtype)
+    chance = pk.where((p >= 0) & (p < 1), p, pk.nan)
+    is_dropped = pk.random(seed, pk.arange(x.size)).reshape(x.shape) < chance
+    return pk.where(is_dropped, 0, y / (1 - chance)).astype(x.dtype)

@@ -14,6 +14,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from pykern.api.in_graphs import numbered
 from pykern.api.jit import Program
 from pykern.data.source import KernelOptions
@@ -57,7 +59,7 @@ class LibraryFunction(Program):
     def _check(self, check: Callable, name: str, value: Any) -> None:
         """A number of the call. Raises `KernelTypeError`."""
         try:
-            check(value)
+            check(value.item() if isinstance(value, np.generic) else value)
         except AssertionError as error:
             raise KernelTypeError(f"{self.__name__}: {error}, and `{name}` is {value!r}") from None
 

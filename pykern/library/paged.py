@@ -126,6 +126,9 @@ def paged_attention(
     assert window is None or window >= 1, "a window is an integer from 1 on, the newest keys"
     scaling(scale, softcap)
     shared_heads(heads, shared)
+    if batch == 0 or heads == 0:
+        return pk.zeros((batch, heads, e), q.dtype)
+    assert d >= 1 or scale is not None, "the head size is 1 at least: the scale is 1 / sqrt(d)"
     factor = 1 / d**0.5 if scale is None else scale
     queries = wide(q).reshape(batch, shared, heads // shared, d)
     o = differentiable(queries, k_pages, v_pages, block_table, lengths, factor, window, softcap)

@@ -62,6 +62,7 @@ def varlen_attention(
     queries = pk.transpose(wide(q).reshape(n, shared, heads // shared, d), (1, 2, 0, 3))
     keys, values = pk.transpose(wide(k), (1, 0, 2))[:, None], pk.transpose(wide(v), (1, 0, 2))[:, None]
     before, behind = reach(causal, window)
+    assert d >= 1 or scale is not None, "the head size is 1 at least: the scale is 1 / sqrt(d)"
     factor = 1 / d**0.5 if scale is None else scale
     o = differentiable(queries, keys, values, None, cu_seqlens_q, ends, True, factor, softcap, before, behind)
     return pk.transpose(o, (2, 0, 1, 3)).reshape(n, heads, e).astype(q.dtype)

@@ -26,7 +26,7 @@ from pykern.torch.forms import kinds, restored
 from pykern.torch.framework import torch
 from pykern.torch.operation import Call, Operation
 from pykern.torch.registration import register_functional, unique
-from pykern.torch.residuals import Keeping, has_halves, is_followed_alone
+from pykern.torch.residuals import Halves, Keeping, has_halves, is_followed_alone
 from pykern.torch.values import described, kind_of_result, leaves_of, results_of
 from pykern.types import BY_NAME
 
@@ -49,6 +49,11 @@ class ProgramOperation(Operation):
         self._layouts: dict[Any, ProgramLayout] = {}
         self._derived: dict[Any, ProgramOperation] = {}
         self._keeps: dict[Any, bool] = {}
+        self._forms: dict[str, str] = {}
+        self.forwards: dict[tuple[int, ...], Any] = {}
+        """By active arguments: the program that gives residuals, too. Read by `pykern.torch.residuals`."""
+        self.halves: dict[tuple[str, tuple[int, ...]], Halves] = {}
+        """By the name of the pullback and active arguments."""
         register_functional(self)
 
     # -- a call ----------------------------------------------------------------------------------
@@ -85,7 +90,10 @@ class ProgramOperation(Operation):
 
     def value_form(self, arguments: Sequence[Any]) -> str:
         """The same, as `pykern.torch.values` has it."""
-        return described(self.tree(arguments))
+        tree = self.layout(arguments).tree
+        if tree not in self._forms:
+            self._forms[tree] = described(json.loads(tree))
+        return self._forms[tree]
 
     def layout(self, arguments: Sequence[Any]) -> ProgramLayout:
         """What the compiler says of the results. Raises `KernelTypeError` for a program that writes its arguments."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pykern.data.program_source import ProgramDerivative
@@ -20,30 +20,37 @@ from pykern.torch.operation import Call
 from pykern.torch.values import kind_of_result, leaves_of, results_of
 from pykern.types import BY_NAME
 
+ARGUMENT, RESULT, OWN = range(3)
+"""Where a residual is: among the arguments, among the results, or in memory of its own."""
+
 
 @dataclass(frozen=True)
-class Kept:
-    """What a forward run left: `program` pulls cotangents back. For each residual that it takes, `places` has the
-    number of the argument, "r" and that of the result, or nothing: the next of `residuals`."""
+class Halves:
+    """What calls of one kind have in common: `tree` is the form of the value, `program` pulls cotangents back. For each
+    residual that it takes, `places` says where that is, and its number there."""
 
+    tree: Any
     program: Any
-    places: tuple[str, ...]
-    residuals: Sequence[Any]
+    places: tuple[tuple[int, int], ...]
     kinds: str
     """Of the cotangents: "S" for one that is a number to the program."""
+    lent: tuple[int, ...]
+    """The results that are residuals."""
+    wanted: tuple[int, ...]
+    """Numbers of those gradients that were asked for, among all that the program gives."""
 
-    def pulled(
-        self, cotangents: Sequence[Any], arguments: Sequence[Any], results: dict[int, Any]
-    ) -> list[Any]:
-        """The gradients of all floats of the parameters that the forward run was asked for."""
-        own = iter(self.residuals)
+    def pulled(self, cotangents: Sequence[Any], arguments: Sequence[Any], kept: Sequence[Any]) -> list[Any]:
+        """The gradients that were asked for; `kept` are the lent results, then residuals in memory of their own."""
+        lent = dict(zip(self.lent, kept, strict=False))
+        own = kept[len(self.lent) :]
         given = [c.item() if kind == "S" else c for c, kind in zip(cotangents, self.kinds, strict=True)]
-        for place in self.places:
+        for where, number in self.places:
             found = (
-                results[int(place[1:])] if place[:1] == "r" else arguments[int(place)] if place else next(own)
+                arguments[number] if where == ARGUMENT else lent[number] if where == RESULT else own[number]
             )
             given.append(found.detach())
-        return list(_leaves(self.program(*given)))
+        every = list(_leaves(self.program(*given)))
+        return [every[n] for n in self.wanted]
 
 
 def has_halves(operation: Any, active: tuple[int, ...], arguments: Sequence[Any]) -> bool:
@@ -77,26 +84,50 @@ _PLAIN = torch._C._dispatch_keys(torch.empty(0)).raw_repr()
 
 def _forward(operation: Any, active: tuple[int, ...]) -> Any:
     """The program that gives results and residuals, for the gradients by the arguments `active`."""
+    if active not in operation.forwards:
+        operation.forwards[active] = _make_forward(operation, active)
+    return operation.forwards[active]
+
+
+def _make_forward(operation: Any, active: tuple[int, ...]) -> Any:
     numbers = operation.parameters_of(active)
     derivative = ProgramDerivative("residuals", numbers, operation.program.checkpoint, borrowed=True)
     return operation.program.derived(derivative, (), f"vjp({operation.program.__name__})")
 
 
-def run(operation: Any, active: tuple[int, ...], arguments: Sequence[Any]) -> tuple[list[Any], Kept]:
-    """The results, and what the gradients by the arguments `active` need."""
+def run(
+    operation: Any, active: tuple[int, ...], arguments: Sequence[Any]
+) -> tuple[list[Any], Halves, Sequence[Any]]:
+    """The results, what calls of this kind have in common, and the residuals that are in memory of their own."""
+    value, residuals, name, _, lent, _ = operation.called(_forward(operation, active), arguments)
+    if (name, active) not in operation.halves:
+        operation.halves[name, active] = _halves(operation, active, arguments, name, lent, len(residuals))
+    halves = operation.halves[name, active]
+    return operation.tensors(leaves_of(halves.tree, value), arguments), halves, residuals
+
+
+def _halves(
+    operation: Any, active: tuple[int, ...], arguments: Sequence[Any], name: str, lent: str, count: int
+) -> Halves:
+    """Of calls with arguments like these. `name` is that of the pullback; `lent` has the number of an argument, "r" and
+    that of a result, or nothing for each residual, of which `count` are in memory of their own."""
     program = _forward(operation, active)
-    value, residuals, name, _, lent, _ = operation.called(program, arguments)
     tree = json.loads(operation.layout_of(program, arguments).tree)["tuple"][0]
     nodes = results_of(tree)
     order = {node["array"] if "array" in node else node["scalar"]: n for n, node in enumerate(nodes)}
-    places = [f"r{order[int(p[1:])]}" if p[:1] == "r" else p for p in lent.split(",")]
-    if not lent:  # one residual, or none
-        places = [""] * len(residuals)
+    own = iter(range(count))
+    places = [
+        (RESULT, order[int(p[1:])]) if p[:1] == "r" else (ARGUMENT, int(p)) if p else (OWN, next(own))
+        for p in (lent.split(",") if lent else [""] * count)  # one residual, or none
+    ]
     floats = [node for node in nodes if BY_NAME[node["dtype"]].is_float]
     names = [f"cotangent{n}" for n in range(len(floats))] + [f"residual{n}" for n in range(len(places))]
     kinds = "".join(map(kind_of_result, floats))
-    kept = Kept(program.pullback(name, tuple(names)), tuple(places), residuals, kinds)
-    return operation.tensors(leaves_of(tree, value), arguments), kept
+    pullback = program.pullback(name, tuple(names))
+    results = tuple({number for where, number in places if where == RESULT})
+    leaves = operation.float_leaves(operation.parameters_of(active), arguments)
+    wanted = tuple(leaves.index(n) for n in active)
+    return Halves(tree, pullback, tuple(places), kinds, results, wanted)
 
 
 class Keeping(torch.autograd.Function):
@@ -108,14 +139,12 @@ class Keeping(torch.autograd.Function):
         ctx.active = tuple(
             n for n, a in enumerate(arguments) if ctx.needs_input_grad[n + 1] and a.is_floating_point()
         )
-        results, kept = run(operation, ctx.active, arguments)
+        results, ctx.halves, residuals = run(operation, ctx.active, arguments)
         ctx.others = [None if isinstance(a, torch.Tensor) else a for a in arguments]
-        ctx.lent = tuple({int(place[1:]) for place in kept.places if place[:1] == "r"})
         ctx.floats = tuple(r.is_floating_point() for r in results)
         ctx.mark_non_differentiable(*(r for r in results if not r.is_floating_point()))
         tensors = [a for a in arguments if isinstance(a, torch.Tensor)]
-        ctx.save_for_backward(*tensors, *(results[n] for n in ctx.lent), *kept.residuals)
-        ctx.kept = replace(kept, residuals=())
+        ctx.save_for_backward(*tensors, *(results[n] for n in ctx.halves.lent), *residuals)
         return tuple(results)
 
     @staticmethod
@@ -126,10 +155,7 @@ class Keeping(torch.autograd.Function):
         if torch.is_grad_enabled() or not is_followed_alone(given):
             found = ctx.operation.pull(ctx.active, Call(arguments, ctx.floats, ()), given)
         else:
-            results = {n: next(saved) for n in ctx.lent}
-            every = replace(ctx.kept, residuals=tuple(saved)).pulled(given, arguments, results)
-            places = ctx.operation.float_leaves(ctx.operation.parameters_of(ctx.active), arguments)
-            found = ctx.operation.tensors((every[places.index(n)] for n in ctx.active), arguments)
+            found = ctx.operation.tensors(ctx.halves.pulled(given, arguments, tuple(saved)), arguments)
         gradients = dict(zip(ctx.active, found, strict=True))
         return None, *(gradients.get(n) for n in range(len(arguments)))
 

@@ -114,6 +114,7 @@ CASES = {
     "cross entropy": (*cross_entropy([0, 10, -100, 3, -100]), (real(5, 6), real(11, 6))),
     "cross entropy of large logits": (*cross_entropy([0, 8, 2]), (real(3, 6, scale=1e3), real(9, 6, scale=1e3))),
     "cross entropy of rows that are all ignored": (*cross_entropy([-100] * 3), (real(3, 6), real(11, 6))),
+    "cross entropy without an inner length": (*cross_entropy([0, 10, 3]), (real(3, 0), real(11, 0))),
     "cross entropy with an index of its own": (*cross_entropy([3, 3, 8], 3), (real(3, 6), real(9, 6))),
     "cross entropy with NaN": (*cross_entropy([0, 1, 2, 3, 4]), (HOLE, real(9, 6))),
     "cross entropy with NaN in an ignored row": (*cross_entropy([0, 1, -100, 3, 4]), (HOLE, real(9, 6))),

@@ -97,6 +97,8 @@ CASES: list[tuple[str, str, Callable]] = [
     ("more than all", "p is a probability", lambda: pl.softmax_dropout(X, 1.5, seed=1)),
     ("less than none", "p is a probability", lambda: pl.softmax_dropout(X, p=-0.1, seed=1)),
     ("NaN", "p is a probability", lambda: pl.softmax_dropout(X, math.nan, seed=1)),
+    ("a number of NumPy's", "p is a probability", lambda: pl.softmax_dropout(X, np.float32(1.5), seed=1)),
+    ("seed of NumPy's", "seed is an integer", lambda: pl.softmax_dropout(X, 0.5, seed=np.int64(-1))),
     ("seed", "seed is an integer", lambda: pl.softmax_dropout(X, 0.5, seed=-1)),
     ("axis", "axis is one of", lambda: pl.softmax_dropout(X, 0.5, seed=1, axis=2)),
     ("axes", "axis is one integer", lambda: pl.softmax_dropout(X, 0.5, seed=1, axis=None)),
@@ -126,6 +128,12 @@ CASES: list[tuple[str, str, Callable]] = [
     ("rate", "lr and weight_decay", lambda: adamw(lr=-1.0)),
     ("decay", "lr and weight_decay", lambda: adamw(weight_decay=-1.0)),
     ("gradient", "have its shape", lambda: adamw(X[:1])),
+    ("no head size of pages", "1 at least", lambda: paged(real(2, 2, 0), PAGES[..., :0])),
+    (
+        "no head size of sequences",
+        "1 at least",
+        lambda: pl.varlen_attention(*[ROWS[..., :0]] * 2, ROWS, ENDS),
+    ),
     ("query", "queries are (batch, heads, d)", lambda: paged(real(2, 4))),
     ("heads of pages", "a multiple of that of keys", lambda: paged(real(2, 3, 4))),
     ("pages", "as many pages", lambda: paged(k=PAGES[:4])),
@@ -162,6 +170,8 @@ def test_number_in_a_program():
     with pytest.raises(pk.KernelTypeError, match="p is a probability"):
         all_dropped(X)
     np.testing.assert_array_equal(some_dropped(X, 0.5), pl.softmax_dropout(X, 0.5, seed=1))
+    for p in (1.5, 1.0, -0.1, math.nan):
+        assert np.isnan(some_dropped(X, p)).all()
 
 
 def test_number_of_a_tensor():

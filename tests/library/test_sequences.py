@@ -125,3 +125,10 @@ def test_numbers_that_name_nothing_take_the_nearest():
     np.testing.assert_array_equal(attended(1, 99), attended(1, 8))
     assert not attended(1, -3)[0].any()
     assert np.isnan(pl.linear_cross_entropy(real(2, 8), real(10, 8), np.array([3, 10])))
+
+
+def test_paged_attention_without_sequences():
+    found = pl.paged_attention(
+        real(0, 2, 4), real(5, 8, 2, 4), real(5, 8, 2, 6), np.zeros((0, 2), int), np.zeros(0, int)
+    )
+    assert found.shape == (0, 2, 6)

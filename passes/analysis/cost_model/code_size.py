@@ -93,3 +93,5 @@ PLACE_TERMS = 200
 """Numbers that the place of an element is made of, looked at to see how it moves; of more it is taken for data."""
 INNER_TEXT = 72
 """Characters of a printed expression of C up to which another one holds it, in functions written out."""
+ANGLE_OPS = 16
+"""Operations by which the angles of a loop are computed that are done twice in printed C, at most."""

@@ -60,5 +60,13 @@ BLOCK_COLUMNS = (32, 64, 48, 16)
 registers, and no fewer: where all fit into one vector, they take elements of several vectors apart."""
 BLOCK_ROWS = (8, 4)
 """Rows of such blocks, where rows read the same."""
+SUMMED_ROWS = (8, 4)
+"""Rows of floats in printed C that are added up side by side, each in its order, the best first: eight additions hide
+the latency of one."""
+PRINTED_SQUARE = 8
+"""Work-items on the side of a square in printed C, of loops that go down the columns of an array: compilers write so
+many out, and the cache holds the lines that they read."""
+ANGLE_BLOCK = 256
+"""Work-items in printed C whose angles are looked at together: what they read stays in the first cache."""
 WAITING_COLUMNS = (64, 32, 48, 16)
 """Work-items next to each other in printed C that go round until the last one ends."""

@@ -28,13 +28,14 @@ class Expansion:
     """One expansion: the shape its values share, and the constants made so far.
 
     `library`: rare arguments may be left to functions of the C library. `fused`: math.fma rounds once. `doubles`: there
-    are floats of 64 bits.
+    are floats of 64 bits. `moderate`: angles are no larger than `pi_reduction.SHORT`.
     """
 
     shape: tuple[int, ...] | None
     library: bool = True
     fused: bool = True
     doubles: bool = True
+    moderate: bool = False
     constants: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
 
     def type(self, element: ir.Type) -> ir.Type:

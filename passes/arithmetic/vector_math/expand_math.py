@@ -80,6 +80,8 @@ class ExpandMath(Pass):
     """Whether the machine's fma rounds once."""
     doubles: bool = True
     """Whether the machine has floats of 64 bits: without, inverse hyperbolic functions of f32 are up to 4 units off."""
+    moderate: bool = False
+    """Whether angles of f32 are no larger than `pi_reduction.SHORT`."""
     native: tuple[str, ...] = ()
     """Functions that are left to the machine."""
 
@@ -98,6 +100,7 @@ def _expanded(op: ir.Operation, options: ExpandMath) -> ir.Value:
         options.library,
         options.fused,
         options.doubles,
+        options.moderate,
     )
     format = F64 if isinstance(element, ir.F64Type) else F32
     narrow = not isinstance(element, (ir.F32Type, ir.F64Type))

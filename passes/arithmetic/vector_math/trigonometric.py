@@ -10,7 +10,12 @@ from pykern.passes.arithmetic.vector_math.emit import Real, Whole, fma, polynomi
 from pykern.passes.arithmetic.vector_math.formats import F32, F64
 from pykern.passes.arithmetic.vector_math.huge_angles import unless_huge
 from pykern.passes.arithmetic.vector_math.payne_hanek import reduced_if
-from pykern.passes.arithmetic.vector_math.pi_reduction import MODERATE, reduced_f32, reduced_f64
+from pykern.passes.arithmetic.vector_math.pi_reduction import (
+    MODERATE,
+    reduced_f32,
+    reduced_f64,
+    shortly_reduced_f32,
+)
 
 # sin r = r + r t p(t), t = r^2
 _SIN = {
@@ -50,6 +55,8 @@ def _reduced_f64(x: Real) -> tuple[Real, Real, Whole]:
 
 def _reduced_f32(x: Real) -> tuple[Real, Whole]:
     """The same of an f32, r in f64."""
+    if x.scope.moderate:
+        return shortly_reduced_f32(x)
     r, quadrant = reduced_f32(x)
     if not x.scope.library:
         r, _, quadrant = reduced_if(x > MODERATE[F32], x.to(F64), (r, r.like(0.0), quadrant))

@@ -13,7 +13,7 @@ torch = need_package("torch")
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 import pykern.torch as pkt  # noqa: E402
-from pykern.torch.residuals import run  # noqa: E402
+from pykern.torch.residuals import ARGUMENT, OWN, RESULT, run  # noqa: E402
 
 
 @pkt.op
@@ -62,10 +62,12 @@ def test_gradients():
 
 
 def test_arguments_and_results_are_not_copied():
-    _, kept = run(block.variant("('T','T','T','T',)"), (0, 1, 2, 3), given())
-    assert {place for place in kept.places if place} == {"0", "1", "3"}
-    _, kept = run(powers.variant("('T','T',)"), (0, 1), given()[:2])
-    assert sorted(kept.places) == ["0", "1", "r0"]
+    _, halves, own = run(block.variant("('T','T','T','T',)"), (0, 1, 2, 3), given())
+    assert {number for where, number in halves.places if where == ARGUMENT} == {0, 1, 3}
+    assert sum(where == OWN for where, _ in halves.places) == len(own)
+    _, halves, own = run(powers.variant("('T','T',)"), (0, 1), given()[:2])
+    assert sorted(halves.places) == [(ARGUMENT, 0), (ARGUMENT, 1), (RESULT, 0)]
+    assert not len(own)
 
 
 @pytest.mark.parametrize("reentrant", [True, False])

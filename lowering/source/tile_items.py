@@ -1,0 +1,106 @@
+"""Work-items in squares: what one dimension of the index space reads down the columns of an array.
+
+Comes in: a kernel as loops over work-items. Goes out: loops over squares of work-items around them, so that each line
+of memory that a square reads down a column is read again while the cache holds it. Read next: `interleave_items`,
+which changes the loops inside of work-items.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, scf
+
+from pykern.dialect import attributes as kern
+from pykern.lowering.source.strides import dimension_of, stride
+from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.registers import PRINTED_SQUARE
+from pykern.passes.framework import Pass
+from pykern.passes.ir.values import is_inside, parent_of
+from pykern.passes.kernels import MEMORY_OPERAND, find, index_constant, is_constant, terminator
+
+_PURE = ("arith.", "math.")
+
+
+@dataclass(frozen=True)
+class TileItems(Pass):
+    """Let work-items run in squares where they go down the columns of an array.
+
+    In:  kernels as loops over work-items (`kern.items`) on flat memory, in any order.
+    Out: the same where the two innermost loops hold no other loop, and an access moves by one element with the outer
+         of them and by more with the inner one: both go over a square, in loops over squares.
+    """
+
+    name: ClassVar[str] = "kern-tile-items"
+
+    def run(self, module: ir.Module) -> None:
+        for kernel in kernels.kernels(module):
+            if kern.SEQUENTIAL in kernel.attributes:
+                continue
+            for inner in find(kernel, lambda op: kern.ITEMS in op.attributes):
+                outer = parent_of(inner)
+                if _is_nest(outer, inner) and _goes_down_columns(outer, inner):
+                    _emit_squares(outer, inner)
+
+
+def _is_nest(outer: ir.Operation, inner: ir.Operation) -> bool:
+    """Whether two loops are over work-items that need nothing but to be computed, in whatever order."""
+    if outer.name != "scf.for" or kern.DIMENSION in outer.attributes:
+        return False
+    loops = (outer, inner)
+    if any(len(loop.results) or is_constant(loop.operands[2]) != 1 for loop in loops):
+        return False
+    beside = [op for op in _ops(outer) if op != inner]
+    if not all(op.name.startswith(_PURE) for op in beside):
+        return False
+    if not all(op.name.startswith((*_PURE, "memref.")) and not op.regions for op in _ops(inner)):
+        return False
+    return not any(is_inside(bound, outer) for bound in list(inner.operands)[:3])
+
+
+def _ops(loop: ir.Operation) -> list[ir.Operation]:
+    return [op.operation for op in loop.regions[0].blocks[0].operations][:-1]
+
+
+def _goes_down_columns(outer: ir.Operation, inner: ir.Operation) -> bool:
+    """Whether an access moves by one element with the outer loop, and by more than one with the inner loop."""
+    row, column = (loop.regions[0].blocks[0].arguments[0] for loop in (outer, inner))
+    places = [op.operands[MEMORY_OPERAND[op.name] + 1] for op in _ops(inner) if op.name in MEMORY_OPERAND]
+    return any(stride(place, row) == 1 and stride(place, column) not in (0, 1) for place in places)
+
+
+def _emit_squares(outer: ir.Operation, inner: ir.Operation) -> None:
+    """Both loops over a square, in loops over squares."""
+    numbers = [dimension_of(loop) for loop in (outer, inner)]
+    bounds = [tuple(loop.operands)[:2] for loop in (outer, inner)]
+    with ir.InsertionPoint(outer):
+        rows = _over_squares(outer, bounds[0], numbers[0])
+    with ir.InsertionPoint(rows.body):
+        columns = _over_squares(inner, bounds[1], numbers[1])
+        scf.YieldOp([], loc=outer.location)
+    with ir.InsertionPoint(columns.body), outer.location:
+        for loop, around, (_, end), number in zip(
+            (outer, inner), (rows, columns), bounds, numbers, strict=True
+        ):
+            begin = around.induction_variable
+            loop.operands[0], loop.operands[1] = begin, _end_of_square(begin, end, around)
+            loop.attributes[kern.DIMENSION] = number
+        scf.YieldOp([])
+    outer.move_before(terminator(columns.body))
+
+
+def _over_squares(loop: ir.Operation, bounds: tuple[ir.Value, ...], number: ir.Attribute) -> scf.ForOp:
+    made = scf.ForOp(*bounds, index_constant(PRINTED_SQUARE), loc=loop.location)
+    made.operation.attributes[kern.DIMENSION] = number
+    return made
+
+
+def _end_of_square(begin: ir.Value, end: ir.Value, around: scf.ForOp) -> ir.Value:
+    """Where a square that begins there ends: with the loop at the latest."""
+    full = arith.AddIOp(begin, index_constant(PRINTED_SQUARE)).result
+    first, last = is_constant(around.operation.operands[0]), is_constant(end)
+    if first is not None and last is not None and (last - first) % PRINTED_SQUARE == 0:
+        return full
+    return arith.MinSIOp(full, end).result
