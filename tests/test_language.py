@@ -206,7 +206,8 @@ def test_every_name_says_what_it_is():
         (np.bitwise_count, "popcount"),
         (math.gamma, "gamma"), (math.fabs, "fabs"), (abs, "abs"), (builtins.print, "print"),
         (pk.print, "print"), (divmod, "divmod"), (range, "range"), (sorted, None),
-        (np.linalg.norm, "norm"), (np.add.at, "add.at"), (np.tile, "numpy.tile"), (np.linalg.inv, None),
+        (np.linalg.norm, "norm"), (np.add.at, "add.at"), (np.tile, "numpy.tile"), (np.linalg.inv, "linalg.inv"),
+        (np.linalg.svd, None),
         (np.ones(3), None), (3, None), ([], None), (None, None),
     ],
 )  # fmt: skip

@@ -30,6 +30,7 @@ _OF_NUMPY = {
     "clip": "clamp", "divmod": "divmod", "deg2rad": "radians", "rad2deg": "degrees", "bitwise_count": "popcount",
     "tile": "numpy.tile", "array": "numpy.array", "asarray": "numpy.array", "identity": "eye", "around": "round",
     "linalg.norm": "norm", "row_stack": "vstack", "trapz": "trapezoid", "float_power": "pow",
+    **{path: path for path in (f"linalg.{n}" for n in ("solve", "inv", "det", "slogdet", "cholesky", "matrix_power"))},
     **{path: path for method, names in UFUNC_METHODS.items() for path in (f"{n}.{method}" for n in names)},
     **{name: name for name in ("size", "shape", "ndim", "where", "minimum", "maximum", *BINARY, *UNARY)},
 }  # fmt: skip
