@@ -58,7 +58,7 @@ def call(t: Calls, node: ast.Call, name: str) -> Value:
     args, keywords = t.arguments(node)
     if name in OF_ROWS and args and rows.is_row(args[0]):
         return row_reductions.call(t, node, name, args[0], args[1:], keywords)
-    if name in mathematics.NAMES:
+    if name in mathematics.NAMES or name in mathematics.OF_NUMPY:
         return _mathematics(t, node, name, args, keywords)
     if name in POSITIONS:
         return _position(t, node, name, args, keywords)

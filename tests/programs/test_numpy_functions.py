@@ -411,3 +411,43 @@ def test_windows_that_are_read_twice(rng):
     first, second = program(x)
     np.testing.assert_allclose(first, w.var(axis=-1), atol=1e-12)
     np.testing.assert_allclose(second, (w - w[:, ::-1] * w).sum(axis=-1), atol=1e-12)
+
+
+def typed(i8, u8, u16, f32, b):
+    np.subtract.at(i8, np.array([0, -1, 0]), 0.5)  # each update is rounded
+    np.multiply.at(u16, np.array([1, 2, 1]), 1.5)
+    return (
+        np.rint(i8), np.rint(u16), np.rint(b), np.fmod(i8, u8 + 1), np.fmod(i8, -3), np.fmod(u16, u8 + 2),
+        np.fmod(f32, 0.5), np.float_power(f32, 2), np.float_power(u8, u8), np.bitwise_count(i8), np.heaviside(i8, u8),
+        np.heaviside(b, b), np.heaviside(i8, 0.5), np.heaviside(f32, i8), np.arctan2(u16, i8), np.arctan2(u8, i8),
+        np.hypot(i8, 3), np.copysign(i8, 3.0), np.bitwise_count(u16[:2]), np.logaddexp(i8, u16),
+        np.quantile(u16, 1), np.quantile(i8, [0, 1]), np.percentile(u16, 1),
+    )  # fmt: skip
+
+
+def test_types_of_small_integers(rng):
+    """What NumPy computes in where the operands are integers of 8 or 16 bits."""
+    given = [
+        rng.integers(-9, 9, 5).astype(np.int8), rng.integers(0, 4, 5).astype(np.uint8),
+        rng.integers(0, 9, 5).astype(np.uint16), rng.random(5).astype(np.float32), rng.random(5) > 0.5,
+    ]  # fmt: skip
+    theirs = [x.copy() for x in given]
+    expected, found = typed(*theirs), pk.jit(typed)(*given)
+    for number, (have, want) in enumerate(zip([*found, *given], [*expected, *theirs], strict=True)):
+        assert have.dtype == want.dtype, number
+        rtol = {"float16": 2e-3, "float32": 1e-6}.get(want.dtype.name, 1e-13)
+        np.testing.assert_allclose(have, want, rtol=rtol, err_msg=str(number))
+
+
+def test_counts_and_remainders_in_kernels(rng):
+    @pk.kernel
+    def kernel(o, p, x):
+        i = pk.index()
+        o[i] = np.bitwise_count(x[i]) + np.rint(x[i])
+        p[i] = np.fmod(x[i], 4) / 2 + np.float_power(x[i], 2)
+
+    x = rng.integers(-99, 99, 21).astype(np.int32)
+    o, p = np.zeros(21), np.zeros(21)
+    kernel(o, p, x, ndrange=21)
+    np.testing.assert_array_equal(o, np.bitwise_count(x) + np.rint(x))
+    np.testing.assert_array_equal(p, np.fmod(x, 4) / 2 + np.float_power(x, 2))

@@ -49,7 +49,7 @@ METHODS = {
     "flatten", "astype", "item", "clip", "round", "fill", "repeat", "take", "diagonal", "trace", "argsort",
     "sort", "partition", "argpartition",
 }  # fmt: skip
-_COUNTS = ("popcount", "clz")
+_COUNTS = ("popcount", "clz", "numpy.bitwise_count")
 
 
 def known_names() -> list[str]:
@@ -98,7 +98,7 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
         return derivative_calls.HANDLERS[name](t, node, args, keywords)
     if name in HANDLERS:
         return HANDLERS[name](t, node, args, keywords)
-    if name in mathematics.NAMES:
+    if name in mathematics.NAMES or name in mathematics.OF_NUMPY:
         return _mathematics(t, node, name, args, keywords)
     if name in language_ops.CASTS:
         return _python_cast(t, node, name, args)

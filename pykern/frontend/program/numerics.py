@@ -9,10 +9,11 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pykern.data.promotion import promote, unary_math
+from pykern.data.promotion import binary_math, promote
 from pykern.frontend import mathematics
 from pykern.frontend.program import arguments, elementwise
 from pykern.frontend.program.composition import Composer, is_given, number, numbers
+from pykern.frontend.program.tensors import strong
 from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import NoneValue, Scalar, Text, TupleValue, TypeValue, Value, describe
@@ -171,7 +172,7 @@ def _logaddexp(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords
     given = arguments.bind(t, node, "logaddexp", "a b", args, keywords)
     made = Composer(t, node)
     a, b = map(made.operand, given.values())
-    kind = unary_math(promote(a.dtype, b.dtype))
+    kind = binary_math(a.dtype, b.dtype)
     a, b = made.cast(a, kind), made.cast(b, kind)
     distance = made.call("abs", made.op("-", a, b))
     found = made.op(
@@ -183,10 +184,12 @@ def _logaddexp(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords
 def _heaviside(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     given = arguments.bind(t, node, "heaviside", "x h", args, keywords)
     made = Composer(t, node)
-    x = made.operand(given["x"])
+    x, h = made.operand(given["x"]), made.operand(given["h"])
+    kind = binary_math(x.dtype, h.dtype)
+    x, h = (made.operand(made.cast(v, strong(kind))) for v in (x, h))
     above = made.call("where", made.op(">", x, number(0)), number(1.0), x)  # NaN stays
     below = made.call("where", made.op("<", x, number(0)), number(0.0), above)
-    return made.call("where", made.op("==", x, number(0)), given["h"], below)
+    return made.call("where", made.op("==", x, number(0)), h, below)
 
 
 def _sinc(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
