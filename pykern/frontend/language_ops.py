@@ -267,7 +267,7 @@ _OF_NODES: dict[str, Callable] = {
     "loop_range": _range,
     "unroll": _unroll,
     "print": print_values,
-    "numpy.array": _array,
+    **dict.fromkeys(("numpy.array", "numpy.asarray"), _array),
 }
 _HANDLERS: dict[str, Callable] = {
     "shared": buffer(memory.SharedOp, "shared"),

@@ -201,6 +201,13 @@ def _sign(args: list[Scalar], fastmath: bool) -> Scalar:
     return Scalar(a.dtype, arith.SelectOp(is_nan, value, materialise(result)).result)
 
 
+def _square(args: list[Scalar], fastmath: bool) -> Scalar:
+    """Of a bool an i8, as NumPy's."""
+    a = _one("square", args)
+    a = convert(a, i8) if a.dtype == bool_ else a
+    return arithmetic.binary("*", a, a, fastmath)
+
+
 def _divmod(args: list[Scalar], fastmath: bool) -> tuple[Scalar, Scalar]:
     a, b = _two("divmod", args)
     return arithmetic.binary("//", a, b), arithmetic.binary("%", a, b)
@@ -239,7 +246,7 @@ _OTHERS: dict[str, Callable] = {
     "popcount": _count_bits(math.CtPopOp),
     "clz": _count_bits(math.CountLeadingZerosOp),
     "sign": _sign,
-    "square": lambda args, fast: arithmetic.binary("*", _one("square", args), args[0], fast),
+    "square": _square,
     "divmod": _divmod,
     "gcd": integers.gcd,
     "isqrt": integers.isqrt,

@@ -28,7 +28,7 @@ _OF_NUMPY = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "arcsinh": "asinh",
     "arccosh": "acosh", "arctanh": "atanh", "absolute": "abs", "power": "pow",
     "clip": "clamp", "divmod": "divmod", "deg2rad": "radians", "rad2deg": "degrees",
-    "tile": "numpy.tile", "array": "numpy.array", "asarray": "numpy.array", "identity": "eye", "around": "round",
+    "tile": "numpy.tile", "array": "numpy.array", "asarray": "numpy.asarray", "identity": "eye", "around": "round",
     "linalg.norm": "norm", "row_stack": "vstack", "trapz": "trapezoid",
     **{name: f"numpy.{name}" for name in ("rint", "fmod", "bitwise_count", "float_power")},
     **{path: path for path in (f"linalg.{n}" for n in ("solve", "inv", "det", "slogdet", "cholesky", "matrix_power"))},

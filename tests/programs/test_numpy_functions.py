@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.texts import load
 
 
 def rolled(a, shift):
@@ -451,3 +452,75 @@ def test_counts_and_remainders_in_kernels(rng):
     kernel(o, p, x, ndrange=21)
     np.testing.assert_array_equal(o, np.bitwise_count(x) + np.rint(x))
     np.testing.assert_array_equal(p, np.fmod(x, 4) / 2 + np.float_power(x, 2))
+
+
+def booleans(b, u8, u32, i64):
+    return (
+        b**2, np.square(b), np.round(b), b.round(), b**3, np.power(b, 2), np.reciprocal(i64),
+        np.select([u32 > 4, b], [u32, b], 2), np.select([b], [u8], 1.5), np.sum((u32[0], u32[1])),
+        np.sum([u8[0], u8[1]]), np.max((u8[0], u8[1])), sum((u8[0], u8[1])),
+    )  # fmt: skip
+
+
+def test_types_of_bools_and_of_few_numbers():
+    given = [
+        np.array([True, False, True]), np.array([200, 100, 3], np.uint8), np.array([2**32 - 1, 5, 3], np.uint32),
+        np.array([1, -7, -1]),
+    ]  # fmt: skip
+    with np.errstate(over="ignore"):
+        expected = booleans(*given)
+    for number, (have, want) in enumerate(zip(pk.jit(booleans)(*given), expected, strict=True)):
+        have, want = np.asarray(have), np.asarray(want)
+        assert have.dtype == want.dtype, number
+        np.testing.assert_array_equal(have, want, err_msg=str(number))
+
+
+VIEWS = (
+    "np.diag(x)", "np.diag(x, 1)", "x.diagonal()", "np.lib.stride_tricks.sliding_window_view(x, 2, axis=0)",
+    "np.broadcast_to(x, (2, 4, 4))", "np.rot90(x)", "np.rot90(x, 0)", "np.asarray(x)", "np.einsum('ii->i', x)",
+    "np.linalg.matrix_power(x, 1)", "np.flip(x, 0)", "np.ravel(x)", "np.split(x, 2)[1]", "np.diff(x, n=0)",
+    "np.array(x, copy=False)",
+)  # fmt: skip
+COPIES = ("np.array(x)", "np.asarray(x, np.float32)", "x[[0, 1]]", "np.tile(x, 1)", "np.roll(x, 0)", "+x")
+
+
+QUICK = ("np.diag(x)", "np.asarray(x)", "np.array(x)")
+PROGRAMS = """
+import numpy as np
+
+
+def after(x):
+    v = {0}
+    x[...] = 2 * x + 1
+    return v + 0
+
+
+def through(x):
+    v = {0}
+    v[...] = 5
+    return x + 0
+"""
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [*QUICK, *(pytest.param(e, marks=pytest.mark.slow) for e in (*VIEWS, *COPIES) if e not in QUICK)],
+)
+def test_a_view_shows_what_is_written_or_is_refused(expression, tmp_path):
+    """Never a copy where NumPy has a view, nor the other way round."""
+    made = load(PROGRAMS.format(expression), tmp_path)
+    for function in (made.after, made.through):
+        x, y = np.arange(16.0).reshape(4, 4), np.arange(16.0).reshape(4, 4)
+        try:
+            expected = function(x)
+        except ValueError:
+            continue  # a view that NumPy does not let be written
+        try:
+            found = pk.jit(function)(y)
+        except pk.KernelError:
+            found = None
+        if found is None:
+            assert expression in VIEWS  # refused
+            continue
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(y, x)

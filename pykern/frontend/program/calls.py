@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pykern.data.promotion import sum_type
 from pykern.dialect.differentiation import StopGradientOp
 from pykern.frontend import language_ops, mathematics, philox, unrolling
 from pykern.frontend.casts import convert, materialise
@@ -190,12 +191,22 @@ def _check_python(t: ProgramTranslator, node: ast.Call, name: str, args: list[Va
 
 
 def _stacked(t: ProgramTranslator, node: ast.Call, name: str, value: Value) -> Value:
-    """A tuple or list of arrays as NumPy's functions take it: one array. A few numbers are added as they are."""
+    """A tuple or list of arrays as NumPy's functions take it: one array. A few numbers are added as they are, where
+    their sum has their type."""
     if not isinstance(value, TupleValue) or not value.items:
         return value
-    if name not in ("sum", "min", "max") or any(isinstance(v, Cell) and v.shape for v in value.items):
+    if name not in ("sum", "min", "max") or any(_is_summed_wide(name, v) for v in value.items):
         return shaping.stacked(t, node, value)
     return value
+
+
+def _is_summed_wide(name: str, value: Value) -> bool:
+    """Whether it is an array with axes, or a number of a type that NumPy sums in a wider one."""
+    if isinstance(value, Cell) and value.shape:
+        return True
+    if name != "sum" or not isinstance(value, Cell | Scalar):
+        return False
+    return not value.dtype.weak and sum_type(value.dtype) != value.dtype
 
 
 def _extremum(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:

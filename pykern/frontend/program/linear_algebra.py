@@ -142,7 +142,7 @@ def _matrix_power(t: ProgramTranslator, node: ast.Call, args: list[Value], keywo
         if bits:
             square = made.cell("matmul", square, square)
     assert found is not None
-    return made.call("copy", found) if power == 1 else found
+    return found
 
 
 # -- matrices in one form -------------------------------------------------------------------------

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def _sliding_window_view(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    """For each place of a window, what is in it; the axes of windows come last. A copy, where NumPy has a view."""
+    """For each place of a window, what is in it; the axes of windows come last. In NumPy it is a view."""
     given = arguments.bind(t, node, "sliding_window_view", "x window_shape axis=", args, keywords)
     made = Composer(t, node)
     x = made.array(given["x"])
@@ -60,7 +60,7 @@ def _windows(made: Composer, x: Cell, windows: list[tuple[int, int]]) -> Cell:
         read[axis] = read[axis] + ir.AffineExpr.get_dim(loop)
     shape = (*places, *(length for _, length in windows))
     [(dtype, ssa)] = elementwise(shape, [Input(x.dtype, x.ssa, tuple(read))], lambda e: e)
-    return Cell(dtype, shape, ssa)
+    return x.view(Cell(dtype, shape, ssa))
 
 
 def _convolve(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
