@@ -85,6 +85,7 @@ _TILE = dict.fromkeys(
 )
 _DOT = {"intrinsic": ir.StringAttr, "adds": ir.BoolAttr, "first": ir.IntegerAttr, "lifted": ir.BoolAttr}
 _PAIR = array_of(ir.FlatSymbolRefAttr, "names of two functions, such as [@forward, @backward]", 2)
+_RULES = array_of(ir.FlatSymbolRefAttr, "names of two functions, such as [@reverse, @forward]", 2)
 
 # fmt: off
 # Kernels and their launches.
@@ -131,6 +132,9 @@ CUSTOM = _declared("custom", _PAIR, FUNCTION,
     "The two functions that reverse mode calls in place of this one.")
 GRADIENTS = _declared("gradients", lengths(-1), FUNCTION,
     "For each argument the number of its gradient among the results of the backward function, or -1.")
+RULES = _declared("rules", _RULES, FUNCTION,
+    "The functions that reverse and forward mode call beside this one: of its operands, its results, and the "
+    "cotangents of these or the tangents of those. Calls of this one stay until the last derivative is taken.")
 LAUNCHES = _declared("launches", symbol, FUNCTION, "The function launches this one kernel.")
 WRITES = _declared("writes", argument_numbers(), FUNCTION,
     "The arguments whose arrays the launched kernel writes; their new contents are the results.")

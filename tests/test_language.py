@@ -202,11 +202,12 @@ def test_every_name_says_what_it_is():
     ("value", "name"),
     [
         (pk.sin, "sin"), (math.sin, "sin"), (np.sin, "sin"), (np.arctan2, "atan2"), (np.minimum, "minimum"),
-        (np.where, "where"), (np.abs, "abs"), (np.power, "pow"), (np.rint, "round"), (np.deg2rad, "radians"),
-        (np.bitwise_count, "popcount"),
+        (np.where, "where"), (np.abs, "abs"), (np.power, "pow"), (np.rint, "numpy.rint"), (np.deg2rad, "radians"),
+        (np.bitwise_count, "numpy.bitwise_count"),
         (math.gamma, "gamma"), (math.fabs, "fabs"), (abs, "abs"), (builtins.print, "print"),
         (pk.print, "print"), (divmod, "divmod"), (range, "range"), (sorted, None),
-        (np.linalg.norm, "norm"), (np.add.at, "add.at"), (np.tile, "numpy.tile"), (np.linalg.inv, None),
+        (np.linalg.norm, "norm"), (np.add.at, "add.at"), (np.tile, "numpy.tile"), (np.linalg.inv, "linalg.inv"),
+        (np.linalg.svd, None),
         (np.ones(3), None), (3, None), ([], None), (None, None),
     ],
 )  # fmt: skip

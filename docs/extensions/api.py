@@ -72,8 +72,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "sinc", "signbit", "select", "polyval", "sliding_window_view", "convolve", "correlate",
     ),
     "Whole arrays: NumPy's order and statistics": (
-        "sort", "argsort", "partition", "argpartition", "median", "quantile", "percentile", "histogram", "digitize",
-        "cov", "corrcoef",
+        "sort", "argsort", "partition", "argpartition", "median", "quantile", "percentile", "histogram", "bincount",
+        "digitize", "cov", "corrcoef",
     ),
     "Benchmarks and tuning": ("benchmark", "BenchmarkResult", "Disagreement", "tune", "Tuned"),
     "Errors": (

@@ -55,8 +55,12 @@ def clone(op: ir.Operation, lookup: Callable[[ir.Value], ir.Value]) -> ir.Operat
     return copy
 
 
-def inline_calls(root: ir.Operation, callees: Mapping[str, ir.Operation]) -> None:
-    """Put the bodies of functions, given by name, in the place of their calls; calls of others stay."""
+def inline_calls(root: ir.Operation, callees: Mapping[str, ir.Operation]) -> bool:
+    """Put the bodies of functions, given by name, in the place of their calls; calls of others stay.
+
+    Says whether there were any. Calls in the bodies stay, too: call it again for these.
+    """
+    is_changed = False
     for call in named(root, "func.call"):
         callee = callees.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
         if callee is not None:
@@ -64,6 +68,8 @@ def inline_calls(root: ir.Operation, callees: Mapping[str, ir.Operation]) -> Non
             with ir.InsertionPoint(call), call.location:
                 results = clone_block(body(callee), known)
             replace(call, results)
+            is_changed = True
+    return is_changed
 
 
 def clone_block(block: ir.Block, known: dict[ir.Value, ir.Value]) -> list[ir.Value]:

@@ -22,7 +22,7 @@ class InlineHelpers(Pass):
 
     name: ClassVar[str] = "kern-inline-helpers"
     keep: bool = False
-    """Leave the functions in the module, for derivatives to come."""
+    """Leave the functions in the module, for derivatives to come, and calls of those with rules for them."""
 
     def run(self, module: ir.Module) -> None:
         helpers = {
@@ -30,8 +30,10 @@ class InlineHelpers(Pass):
             for o in module.body.operations
             if kern.HELPER in o.attributes
         }
+        inlined = {n: o for n, o in helpers.items() if not (self.keep and kern.RULES in o.attributes)}
         for program in programs(module):
-            inline_calls(program, helpers)
+            while inline_calls(program, inlined):  # helpers call others
+                pass
         if not self.keep:
             for helper in helpers.values():
                 helper.erase()

@@ -18,7 +18,7 @@ from pykern.passes.kernels import named, programs
 class OutlineLaunches(Pass):
     """Move each launch into a function of its own.
 
-    In:  programs on tensors that launch kernels on buffers of their tensors.
+    In:  programs on tensors, and functions that they call, that launch kernels on buffers of their tensors.
     Out: ``func.call @<kernel>.launch<n>`` on these tensors, which gives the arrays the kernel wrote.
     """
 
@@ -26,8 +26,9 @@ class OutlineLaunches(Pass):
 
     def run(self, module: ir.Module) -> None:
         number = 0
-        for program in programs(module):
-            for launch in named(program, "kern.launch"):
+        helpers = [o.operation for o in module.body.operations if kern.HELPER in o.attributes]
+        for function in (*programs(module), *helpers):
+            for launch in named(function, "kern.launch"):
                 _outline(module, launch, number)
                 number += 1
 

@@ -68,6 +68,13 @@ def unary_math(a: DType) -> DType:
     return f16 if a.bits <= 8 else f32 if a.bits == 16 else f64
 
 
+def binary_math(a: DType, b: DType) -> DType:
+    """The type atan2, hypot and their like compute in: the smallest float that holds both, as NumPy looks for it."""
+    if a.weak or b.weak:
+        return unary_math(promote(a, b))
+    return promote(unary_math(a), unary_math(b))
+
+
 def _with_weak(weak: DType, strong: DType) -> DType:
     if strong.is_float:
         return strong

@@ -128,7 +128,6 @@ _IN_PROGRAMS = {
         ("unique", "nonzero", "argwhere", "flatnonzero"),
         "the shape of the result would depend on values: do this with NumPy, outside of the program",
     ),
-    "bincount": "say how many bins there are: h = np.zeros(n, np.int64), then np.add.at(h, x, 1)",
     **dict.fromkeys(("vmap", "pmap"), "write the axis: operators and reductions take any number of them"),
     **dict.fromkeys(("fori_loop", "scan"), "write a loop: for i in pk.range(n)"),
     "at": "write x[i] = v: arrays are changed in place, as in NumPy",
@@ -142,7 +141,14 @@ _IN_PROGRAMS = {
     "sigmoid": "write 1 / (1 + pk.exp(-x))",
     "softmax": "write e = pk.exp(x - x.max(axis=-1, keepdims=True)), then e / e.sum(axis=-1, keepdims=True)",
     "tree_map": "write {k: f(v) for k, v in p.items()}",
-    **dict.fromkeys(("solve", "inv", "svd", "eigh", "cholesky"), "do this with NumPy, outside of the program"),
+    **{name: f"write np.linalg.{name}(a)" for name in ("inv", "det", "slogdet", "cholesky")},
+    "solve": "write np.linalg.solve(a, b)",
+    "lstsq": "write np.linalg.solve(a.T @ a, a.T @ b), or do this with NumPy, outside of the program",
+    "pinv": "write np.linalg.inv(a.T @ a) @ a.T, or do this with NumPy, outside of the program",
+    **dict.fromkeys(
+        ("svd", "svdvals", "eig", "eigh", "eigvals", "eigvalsh", "qr", "matrix_rank", "cond"),
+        "do this with NumPy, outside of the program",
+    ),
 }  # fmt: skip
 
 

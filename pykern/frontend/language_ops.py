@@ -58,7 +58,7 @@ def call(t: Calls, node: ast.Call, name: str) -> Value:
     args, keywords = t.arguments(node)
     if name in OF_ROWS and args and rows.is_row(args[0]):
         return row_reductions.call(t, node, name, args[0], args[1:], keywords)
-    if name in mathematics.NAMES:
+    if name in mathematics.NAMES or name in mathematics.OF_NUMPY:
         return _mathematics(t, node, name, args, keywords)
     if name in POSITIONS:
         return _position(t, node, name, args, keywords)
@@ -267,7 +267,7 @@ _OF_NODES: dict[str, Callable] = {
     "loop_range": _range,
     "unroll": _unroll,
     "print": print_values,
-    "numpy.array": _array,
+    **dict.fromkeys(("numpy.array", "numpy.asarray"), _array),
 }
 _HANDLERS: dict[str, Callable] = {
     "shared": buffer(memory.SharedOp, "shared"),

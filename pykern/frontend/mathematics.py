@@ -12,12 +12,12 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith, func, math
 
-from pykern.data.promotion import promote, unary_math
+from pykern.data.promotion import binary_math, promote, unary_math
 from pykern.frontend import arithmetic, integers
 from pykern.frontend.arithmetic import flags
 from pykern.frontend.casts import constant, convert, materialise, mlir_type
 from pykern.frontend.values import OperandError, Scalar
-from pykern.types import DType, bool_, f32, f64, i64, weak_int
+from pykern.types import DType, bool_, f32, f64, i8, i64, weak_int
 
 FLOAT_UNARY = {
     "sqrt": math.SqrtOp, "rsqrt": math.RsqrtOp, "cbrt": math.CbrtOp,
@@ -62,7 +62,7 @@ def apply(name: str, args: list[Scalar], fastmath: bool) -> Scalar | tuple[Scala
         return arithmetic.binary("*", a, Scalar(a.dtype, const=SCALED[name]), fastmath)
     if name in ("min", "minimum", "max", "maximum"):
         return _extremum(arithmetic.minimum if name.startswith("min") else arithmetic.maximum, name, args)
-    return _OTHERS[name](args, fastmath)
+    return (_OTHERS.get(name) or OF_NUMPY[name])(args, fastmath)
 
 
 def _one(name: str, args: list[Scalar]) -> Scalar:
@@ -93,7 +93,7 @@ def _unary(name: str, a: Scalar, fastmath: bool) -> Scalar:
 
 
 def _binary(made: Callable, a: Scalar, b: Scalar) -> Scalar:
-    dtype = unary_math(promote(a.dtype, b.dtype))
+    dtype = binary_math(a.dtype, b.dtype)
     return Scalar(dtype, made(materialise(convert(a, dtype)), materialise(convert(b, dtype))).result)
 
 
@@ -201,6 +201,13 @@ def _sign(args: list[Scalar], fastmath: bool) -> Scalar:
     return Scalar(a.dtype, arith.SelectOp(is_nan, value, materialise(result)).result)
 
 
+def _square(args: list[Scalar], fastmath: bool) -> Scalar:
+    """Of a bool an i8, as NumPy's."""
+    a = _one("square", args)
+    a = convert(a, i8) if a.dtype == bool_ else a
+    return arithmetic.binary("*", a, a, fastmath)
+
+
 def _divmod(args: list[Scalar], fastmath: bool) -> tuple[Scalar, Scalar]:
     a, b = _two("divmod", args)
     return arithmetic.binary("//", a, b), arithmetic.binary("%", a, b)
@@ -239,7 +246,7 @@ _OTHERS: dict[str, Callable] = {
     "popcount": _count_bits(math.CtPopOp),
     "clz": _count_bits(math.CountLeadingZerosOp),
     "sign": _sign,
-    "square": lambda args, fast: arithmetic.binary("*", _one("square", args), args[0], fast),
+    "square": _square,
     "divmod": _divmod,
     "gcd": integers.gcd,
     "isqrt": integers.isqrt,
@@ -249,12 +256,37 @@ _OTHERS: dict[str, Callable] = {
 }
 
 
+def _remainder(args: list[Scalar], fastmath: bool) -> Scalar:
+    """NumPy's fmod: of integers it is one, with the sign of the first."""
+    a, b = _two("fmod", args)
+    dtype = promote(a.dtype, b.dtype)
+    if dtype.is_float:
+        return _binary(arith.RemFOp, a, b)
+    a, b = (convert(v, i8 if dtype == bool_ else dtype) for v in (a, b))
+    rest, nil = arithmetic.binary("%", a, b), Scalar(weak_int, const=0)
+    is_other = arithmetic.binary("^", arithmetic.binary("<", a, nil), arithmetic.binary("<", rest, nil))
+    is_other = arithmetic.binary("&", is_other, arithmetic.binary("!=", rest, nil))
+    return _where([is_other, arithmetic.binary("-", rest, b), rest], fastmath)
+
+
+def _float_power(args: list[Scalar], fastmath: bool) -> Scalar:
+    a, b = (convert(v, f64) for v in _two("float_power", args))
+    return arithmetic.binary("**", a, b, fastmath)
+
+
+OF_NUMPY: dict[str, Callable] = {
+    "numpy.rint": lambda args, fast: _rounded("round", [_float(_one("rint", args))]),
+    "numpy.bitwise_count": lambda args, fast: _count_bits(math.CtPopOp)([_absolute(args, fast)], fast),
+    "numpy.fmod": _remainder,
+    "numpy.float_power": _float_power,
+}
+"""Functions that are called by NumPy's names alone, and differ from those of the language in types or of negative
+integers."""
+
+
 def _library(name: str, args: list[Scalar]) -> Scalar:
     """A call of libm in f64, or f32 where that is the type."""
-    dtype = args[0].dtype
-    for a in args[1:]:
-        dtype = promote(dtype, a.dtype)
-    dtype = unary_math(dtype)
+    dtype = unary_math(args[0].dtype) if len(args) == 1 else binary_math(args[0].dtype, args[1].dtype)
     wide: DType = f64 if dtype.bits == 64 else f32
     symbol = name if wide == f64 else f"{name}f"
     _declare(symbol, wide, len(args))

@@ -155,6 +155,11 @@ correlate = _of_numpy("correlate", "Sums of products of a vector and another tha
 histogram = _of_numpy(
     "histogram", "How many elements are in each bin, or the sum of their weights; and the edges of bins."
 )
+bincount = _of_numpy(
+    "bincount",
+    "How often each integer from 0 on occurs, or the sum of its weights. In a program there are `minlength` bins: give "
+    "it, and what is greater is not counted.",
+)
 digitize = _of_numpy("digitize", "The bin of each element, among edges that rise or fall.")
 cov = _of_numpy("cov", "The covariances of variables, which are rows.")
 corrcoef = _of_numpy(

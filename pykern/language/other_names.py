@@ -26,10 +26,12 @@ MATH = tuple(name for name in MATHEMATICS if name not in _OURS)
 """Functions of `math`, the newest of which older versions of Python do not have."""
 _OF_NUMPY = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "arcsinh": "asinh",
-    "arccosh": "acosh", "arctanh": "atanh", "absolute": "abs", "power": "pow", "rint": "round",
-    "clip": "clamp", "divmod": "divmod", "deg2rad": "radians", "rad2deg": "degrees", "bitwise_count": "popcount",
-    "tile": "numpy.tile", "array": "numpy.array", "asarray": "numpy.array", "identity": "eye", "around": "round",
-    "linalg.norm": "norm", "row_stack": "vstack", "trapz": "trapezoid", "float_power": "pow",
+    "arccosh": "acosh", "arctanh": "atanh", "absolute": "abs", "power": "pow",
+    "clip": "clamp", "divmod": "divmod", "deg2rad": "radians", "rad2deg": "degrees",
+    "tile": "numpy.tile", "array": "numpy.array", "asarray": "numpy.asarray", "identity": "eye", "around": "round",
+    "linalg.norm": "norm", "row_stack": "vstack", "trapz": "trapezoid",
+    **{name: f"numpy.{name}" for name in ("rint", "fmod", "bitwise_count", "float_power")},
+    **{path: path for path in (f"linalg.{n}" for n in ("solve", "inv", "det", "slogdet", "cholesky", "matrix_power"))},
     **{path: path for method, names in UFUNC_METHODS.items() for path in (f"{n}.{method}" for n in names)},
     **{name: name for name in ("size", "shape", "ndim", "where", "minimum", "maximum", *BINARY, *UNARY)},
 }  # fmt: skip

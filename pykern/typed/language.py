@@ -99,6 +99,7 @@ from pykern.language.numpy_functions import array_split as array_split
 from pykern.language.numpy_functions import atleast_1d as atleast_1d
 from pykern.language.numpy_functions import atleast_2d as atleast_2d
 from pykern.language.numpy_functions import average as average
+from pykern.language.numpy_functions import bincount as bincount
 from pykern.language.numpy_functions import block as block
 from pykern.language.numpy_functions import column_stack as column_stack
 from pykern.language.numpy_functions import convolve as convolve

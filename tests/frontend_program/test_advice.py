@@ -40,8 +40,9 @@ def test_the_advice_is_right():
     ("expression", "advice"),
     [
         ("np.unique(x)", "outside of the program"),
-        ("np.bincount(x)", "np.add.at(h, x, 1)"),
-        ("np.linalg.inv(x)", "outside of the program"),
+        ("np.bincount(x.ravel() > 0)", "minlength=n"),
+        ("np.linalg.eigh(x)", "outside of the program"),
+        ("pk.inv(x)", "write np.linalg.inv(a)"),
         ("x.unsqueeze(0)", "write x[:, None]"),
         ("pk.relu(x)", "pk.maximum(x, 0)"),
         ("x.exp()", "write pk.exp(x)"),

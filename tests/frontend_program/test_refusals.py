@@ -402,6 +402,13 @@ def test_other_numbers_of_names_than_items():
 
 
 def test_each_name_of_numpy_that_the_language_knows_is_translated():
-    tables = (reductions.NAMES, scans.NAMES, contractions.NAMES, calls.HANDLERS, mathematics.NAMES)
+    tables = (
+        reductions.NAMES,
+        scans.NAMES,
+        contractions.NAMES,
+        calls.HANDLERS,
+        mathematics.NAMES,
+        mathematics.OF_NUMPY,
+    )
     translated = {name for table in tables for name in table} | {"min", "max"}
     assert set(other_names.numpy_names().values()) - translated == set()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.texts import load
 
 
 def rolled(a, shift):
@@ -349,7 +350,8 @@ def test_derivatives(rng):
         ("np.partition(x, 9)", "no element 9 among 7"), ("np.quantile(x, 0.5, method='hazen')", "no method 'hazen'"),
         ("np.median(x[:0], axis=0)", "of no elements"), ("np.convolve(x, x)", "takes vectors"),
         ("np.lib.stride_tricks.sliding_window_view(x, 3)", "for 2 axes"), ("np.histogram(x, bins=0)", "1 bin at least"),
-        ("np.lib.stride_tricks.sliding_window_view(x[0], 8)", "does not fit"), ("np.bincount(x)", "how many bins"),
+        ("np.lib.stride_tricks.sliding_window_view(x[0], 8)", "does not fit"),
+        ("np.bincount(x[0] > 0)", "how many bins"),
         ("np.convolve(x[0] > 0, x[0] > 0)", "these are bools"), ("pk.bitcast(x, np.int32)", "has 64 bits"),
         ("np.block([x, [x]])", "not nested equally deep"), ("np.select([x > 0], [x, x])", "1 conditions"),
     ],
@@ -410,3 +412,115 @@ def test_windows_that_are_read_twice(rng):
     first, second = program(x)
     np.testing.assert_allclose(first, w.var(axis=-1), atol=1e-12)
     np.testing.assert_allclose(second, (w - w[:, ::-1] * w).sum(axis=-1), atol=1e-12)
+
+
+def typed(i8, u8, u16, f32, b):
+    np.subtract.at(i8, np.array([0, -1, 0]), 0.5)  # each update is rounded
+    np.multiply.at(u16, np.array([1, 2, 1]), 1.5)
+    return (
+        np.rint(i8), np.rint(u16), np.rint(b), np.fmod(i8, u8 + 1), np.fmod(i8, -3), np.fmod(u16, u8 + 2),
+        np.fmod(f32, 0.5), np.float_power(f32, 2), np.float_power(u8, u8), np.bitwise_count(i8), np.heaviside(i8, u8),
+        np.heaviside(b, b), np.heaviside(i8, 0.5), np.heaviside(f32, i8), np.arctan2(u16, i8), np.arctan2(u8, i8),
+        np.hypot(i8, 3), np.copysign(i8, 3.0), np.bitwise_count(u16[:2]), np.logaddexp(i8, u16),
+        np.quantile(u16, 1), np.quantile(i8, [0, 1]), np.percentile(u16, 1),
+    )  # fmt: skip
+
+
+def test_types_of_small_integers(rng):
+    """What NumPy computes in where the operands are integers of 8 or 16 bits."""
+    given = [
+        rng.integers(-9, 9, 5).astype(np.int8), rng.integers(0, 4, 5).astype(np.uint8),
+        rng.integers(0, 9, 5).astype(np.uint16), rng.random(5).astype(np.float32), rng.random(5) > 0.5,
+    ]  # fmt: skip
+    theirs = [x.copy() for x in given]
+    expected, found = typed(*theirs), pk.jit(typed)(*given)
+    for number, (have, want) in enumerate(zip([*found, *given], [*expected, *theirs], strict=True)):
+        assert have.dtype == want.dtype, number
+        rtol = {"float16": 2e-3, "float32": 1e-6}.get(want.dtype.name, 1e-13)
+        np.testing.assert_allclose(have, want, rtol=rtol, err_msg=str(number))
+
+
+def test_counts_and_remainders_in_kernels(rng):
+    @pk.kernel
+    def kernel(o, p, x):
+        i = pk.index()
+        o[i] = np.bitwise_count(x[i]) + np.rint(x[i])
+        p[i] = np.fmod(x[i], 4) / 2 + np.float_power(x[i], 2)
+
+    x = rng.integers(-99, 99, 21).astype(np.int32)
+    o, p = np.zeros(21), np.zeros(21)
+    kernel(o, p, x, ndrange=21)
+    np.testing.assert_array_equal(o, np.bitwise_count(x) + np.rint(x))
+    np.testing.assert_array_equal(p, np.fmod(x, 4) / 2 + np.float_power(x, 2))
+
+
+def booleans(b, u8, u32, i64):
+    return (
+        b**2, np.square(b), np.round(b), b.round(), b**3, np.power(b, 2), np.reciprocal(i64),
+        np.select([u32 > 4, b], [u32, b], 2), np.select([b], [u8], 1.5), np.sum((u32[0], u32[1])),
+        np.sum([u8[0], u8[1]]), np.max((u8[0], u8[1])), sum((u8[0], u8[1])),
+    )  # fmt: skip
+
+
+def test_types_of_bools_and_of_few_numbers():
+    given = [
+        np.array([True, False, True]), np.array([200, 100, 3], np.uint8), np.array([2**32 - 1, 5, 3], np.uint32),
+        np.array([1, -7, -1]),
+    ]  # fmt: skip
+    with np.errstate(over="ignore"):
+        expected = booleans(*given)
+    for number, (have, want) in enumerate(zip(pk.jit(booleans)(*given), expected, strict=True)):
+        have, want = np.asarray(have), np.asarray(want)
+        assert have.dtype == want.dtype, number
+        np.testing.assert_array_equal(have, want, err_msg=str(number))
+
+
+VIEWS = (
+    "np.diag(x)", "np.diag(x, 1)", "x.diagonal()", "np.lib.stride_tricks.sliding_window_view(x, 2, axis=0)",
+    "np.broadcast_to(x, (2, 4, 4))", "np.rot90(x)", "np.rot90(x, 0)", "np.asarray(x)", "np.einsum('ii->i', x)",
+    "np.linalg.matrix_power(x, 1)", "np.flip(x, 0)", "np.ravel(x)", "np.split(x, 2)[1]", "np.diff(x, n=0)",
+    "np.array(x, copy=False)",
+)  # fmt: skip
+COPIES = ("np.array(x)", "np.asarray(x, np.float32)", "x[[0, 1]]", "np.tile(x, 1)", "np.roll(x, 0)", "+x")
+
+
+QUICK = ("np.diag(x)", "np.asarray(x)", "np.array(x)")
+PROGRAMS = """
+import numpy as np
+
+
+def after(x):
+    v = {0}
+    x[...] = 2 * x + 1
+    return v + 0
+
+
+def through(x):
+    v = {0}
+    v[...] = 5
+    return x + 0
+"""
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [*QUICK, *(pytest.param(e, marks=pytest.mark.slow) for e in (*VIEWS, *COPIES) if e not in QUICK)],
+)
+def test_a_view_shows_what_is_written_or_is_refused(expression, tmp_path):
+    """Never a copy where NumPy has a view, nor the other way round."""
+    made = load(PROGRAMS.format(expression), tmp_path)
+    for function in (made.after, made.through):
+        x, y = np.arange(16.0).reshape(4, 4), np.arange(16.0).reshape(4, 4)
+        try:
+            expected = function(x)
+        except ValueError:
+            continue  # a view that NumPy does not let be written
+        try:
+            found = pk.jit(function)(y)
+        except pk.KernelError:
+            found = None
+        if found is None:
+            assert expression in VIEWS  # refused
+            continue
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(y, x)

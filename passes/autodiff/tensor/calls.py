@@ -18,7 +18,7 @@ from pykern.passes.autodiff.kernel.reverse_kernel import reverse_kernel
 from pykern.passes.autodiff.rules.gates import Flow, is_singular
 from pykern.passes.autodiff.tensor.builder import elementwise
 from pykern.passes.autodiff.tensor.cotangents import Cotangents, zero
-from pykern.passes.autodiff.tensor.custom import reverse_custom
+from pykern.passes.autodiff.tensor.custom import reverse_by_rule, reverse_custom
 from pykern.passes.autodiff.tensor.gates import Gate, as_bit, as_byte, byte
 from pykern.passes.autodiff.tensor.refuse import refused
 from pykern.passes.autodiff.tensor.scope import Scope
@@ -39,6 +39,9 @@ def reverse_call(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None
         names = ir.ArrayAttr(callee.operation.attributes[kern.CUSTOM])
         pair = [_function(module, ir.FlatSymbolRefAttr(name).value) for name in names]
         reverse_custom(op, callee, pair, scope, cotangents)
+        return
+    if kern.RULES in callee.operation.attributes:
+        reverse_by_rule(op, _rule(module, callee, 0), scope, cotangents)
         return
     symbol = ir.FlatSymbolRefAttr(callee.operation.attributes[kern.LAUNCHES]).value
     if ".vjp" in symbol:
@@ -93,12 +96,17 @@ def _filled(like: ir.Value, number: float) -> ir.Value:
     )
 
 
-def forward_call(op: ir.Operation, values: list[ir.Value], tangents: list[ir.Value]) -> list[ir.Value]:
-    """Tangents of the float results; `tangents` are those of the float operands."""
+def forward_call(
+    op: ir.Operation, values: list[ir.Value], results: list[ir.Value], tangents: list[ir.Value]
+) -> list[ir.Value]:
+    """Tangents of float results, from `values` and `tangents` of the operands, and `results` of the call."""
     module = _module()
-    if kern.CUSTOM in _function(module, _callee(op)).operation.attributes:
+    callee = _function(module, _callee(op))
+    if kern.CUSTOM in callee.operation.attributes:
         raise refused(op, "a custom_vjp function has a derivative in reverse mode only")
-    companion = _companion(module, _function(module, _callee(op)), "jvp", forward_kernel)
+    if kern.RULES in callee.operation.attributes:
+        return list(func.CallOp(_rule(module, callee, 1), [*values, *results, *tangents]).results)
+    companion = _companion(module, callee, "jvp", forward_kernel)
     given = iter(tangents)
     return _called(companion, values, [next(given) if is_float(v.type) else None for v in values], 0.0)
 
@@ -108,7 +116,13 @@ def launches(op: ir.Operation) -> bool:
     if op.name != "func.call":
         return False
     marks = _function(_root(op), _callee(op)).operation.attributes
-    return kern.LAUNCHES in marks or kern.CUSTOM in marks
+    return any(mark in marks for mark in (kern.LAUNCHES, kern.CUSTOM, kern.RULES))
+
+
+def _rule(module: ir.Operation, callee: func.FuncOp, number: int) -> func.FuncOp:
+    """Of a function with rules the one of its derivative."""
+    names = ir.ArrayAttr(callee.operation.attributes[kern.RULES])
+    return _function(module, ir.FlatSymbolRefAttr(names[number]).value)
 
 
 def _companion(

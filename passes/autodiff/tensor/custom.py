@@ -1,6 +1,7 @@
 """Calls of functions that bring their own derivative, in reverse mode.
 
-What the user wrote is called: forward for what is kept, backward for the cotangents. The cotangents of results come
+What the user wrote is called: forward for what is kept, backward for the cotangents; of a function with rules
+(`kern.rules`) the one for reverse mode, which needs only the results. The cotangents of results come
 with gates (`gates`), those of the operands have what follows from how backward computes them: element by element, they
 have the gates of the elements; otherwise they are open if anything flows to a result.
 """
@@ -45,6 +46,20 @@ def reverse_custom(
             result = flowing[place]
             gate = _gate(backward, place, taken, result)
             cotangents.add(operand, result if gate is None else _cut(gate, result), gate)
+
+
+def reverse_by_rule(op: ir.Operation, rule: func.FuncOp, scope: Scope, cotangents: Cotangents) -> None:
+    """Add what the rule says flows from the results of the call `op` to its operands, all of floats."""
+    given = [scope.value(v) for v in (*op.operands, *op.results)]
+    flows = [cotangents.any([r]) for r in op.results]
+    closing = [cotangents.gate(r) for r in op.results]
+    seeds = [cotangents.take_or_zero(r, scope) for r in op.results]
+    flowing = func.CallOp(rule, [*given, *seeds]).results
+    inner = list(rule.arguments)[len(given) :]
+    taken = {one: gate for one, gate, some in zip(inner, closing, flows, strict=True) if some}
+    for place, (operand, result) in enumerate(zip(op.operands, flowing, strict=True)):
+        gate = _gate(rule, place, taken, result)
+        cotangents.add(operand, result if gate is None else _cut(gate, result), gate)
 
 
 def _cut(gate: Gate, value: ir.Value) -> ir.Value:

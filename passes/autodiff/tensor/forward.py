@@ -147,7 +147,8 @@ class _Forward:
 
     def _call(self, op: ir.Operation) -> None:
         tangents = [self.tangent(v) for v in op.operands if is_float(v.type)]
-        given = forward_call(op, [self.value(v) for v in op.operands], tangents)
+        values, results = ([self.value(v) for v in some] for some in (op.operands, op.results))
+        given = forward_call(op, values, results, tangents)
         self.tangents.update(zip([r for r in op.results if is_float(r.type)], given, strict=True))
 
     def _moved(self, op: ir.Operation) -> ir.Value:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pykern.data.promotion import sum_type
 from pykern.dialect.differentiation import StopGradientOp
 from pykern.frontend import language_ops, mathematics, philox, unrolling
 from pykern.frontend.casts import convert, materialise
@@ -18,6 +19,7 @@ from pykern.frontend.program import (
     einsum,
     elementwise,
     gradients,
+    linear_algebra,
     new_arrays,
     numerics,
     operators,
@@ -48,7 +50,7 @@ METHODS = {
     "flatten", "astype", "item", "clip", "round", "fill", "repeat", "take", "diagonal", "trace", "argsort",
     "sort", "partition", "argpartition",
 }  # fmt: skip
-_COUNTS = ("popcount", "clz")
+_COUNTS = ("popcount", "clz", "numpy.bitwise_count")
 
 
 def known_names() -> list[str]:
@@ -97,7 +99,7 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
         return derivative_calls.HANDLERS[name](t, node, args, keywords)
     if name in HANDLERS:
         return HANDLERS[name](t, node, args, keywords)
-    if name in mathematics.NAMES:
+    if name in mathematics.NAMES or name in mathematics.OF_NUMPY:
         return _mathematics(t, node, name, args, keywords)
     if name in language_ops.CASTS:
         return _python_cast(t, node, name, args)
@@ -189,12 +191,22 @@ def _check_python(t: ProgramTranslator, node: ast.Call, name: str, args: list[Va
 
 
 def _stacked(t: ProgramTranslator, node: ast.Call, name: str, value: Value) -> Value:
-    """A tuple or list of arrays as NumPy's functions take it: one array. A few numbers are added as they are."""
+    """A tuple or list of arrays as NumPy's functions take it: one array. A few numbers are added as they are, where
+    their sum has their type."""
     if not isinstance(value, TupleValue) or not value.items:
         return value
-    if name not in ("sum", "min", "max") or any(isinstance(v, Cell) and v.shape for v in value.items):
+    if name not in ("sum", "min", "max") or any(_is_summed_wide(name, v) for v in value.items):
         return shaping.stacked(t, node, value)
     return value
+
+
+def _is_summed_wide(name: str, value: Value) -> bool:
+    """Whether it is an array with axes, or a number of a type that NumPy sums in a wider one."""
+    if isinstance(value, Cell) and value.shape:
+        return True
+    if name != "sum" or not isinstance(value, Cell | Scalar):
+        return False
+    return not value.dtype.weak and sum_type(value.dtype) != value.dtype
 
 
 def _extremum(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
@@ -350,7 +362,7 @@ HANDLERS: dict[str, Callable] = {
     **shaping.HANDLERS, **new_arrays.HANDLERS, **tiles.HANDLERS, **operators.HANDLERS, **rearranging.HANDLERS,
     **stacking.HANDLERS, **diagonals.HANDLERS, **summaries.HANDLERS, **einsum.HANDLERS, **numerics.HANDLERS,
     **ufunc_methods.HANDLERS, **each_writes.HANDLERS, **padding.HANDLERS,
-    **sorting.HANDLERS, **windows.HANDLERS,
+    **sorting.HANDLERS, **windows.HANDLERS, **linear_algebra.HANDLERS,
     "cast": _conversion("cast", elementwise.cast), "bitcast": _conversion("bitcast", elementwise.bitcast),
     "where": _where, "stop_gradient": _stop_gradient, "len": _length,
     "enumerate": _enumerate, "zip": _zip, "reversed": _reversed, "unroll": _unroll, "static": _static,

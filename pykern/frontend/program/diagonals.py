@@ -32,7 +32,7 @@ def _offset(t: ProgramTranslator, node: ast.Call, value: Value) -> int:
 
 
 def _of_diagonal(made: Composer, x: Cell, offset: int) -> Cell:
-    """The diagonal of the first two axes, behind the others."""
+    """The diagonal of the first two axes, behind the others: in NumPy a view."""
     if len(x.shape) < 2:
         raise made.t.type_error(made.node, f"{x.description} has no diagonal", "it takes two dimensions")
     refuse(made.t, made.node, x.shape[:2], "a diagonal goes along")
@@ -44,7 +44,8 @@ def _of_diagonal(made: Composer, x: Cell, offset: int) -> Cell:
     rest = [gathering.Taken(a, Extent(0, n)) for a, n in enumerate(x.shape[2:], 2)]
     parts = [gathering.Taken(0, array=first), gathering.Taken(1, array=second), *rest]
     found = gathering.read(made.t, made.node, x, parts, brought_inside)
-    return shaping.permuted(found, (*range(1, len(found.shape)), 0))
+    found = shaping.permuted(found, (*range(1, len(found.shape)), 0))
+    return x.view(Cell(found.dtype, found.shape, found.ssa))
 
 
 def _diag(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
@@ -53,7 +54,7 @@ def _diag(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dic
     made = Composer(t, node)
     x, offset = made.array(given["x"]), _offset(t, node, given["k"])
     if len(x.shape) == 2:
-        return made.cell("copy", _of_diagonal(made, x, offset))
+        return _of_diagonal(made, x, offset)
     if len(x.shape) != 1:
         raise t.type_error(node, f"`diag` takes a vector or a matrix, not {x.description}", "see `diagonal`")
     refuse(t, node, x.shape, "`diag` goes along")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from mlir.dialects import arith, scf, tensor
 
+from pykern.data.promotion import promote
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert
 from pykern.frontend.program import arguments, elementwise
@@ -46,8 +47,16 @@ _ATOMICS: dict[str, Update] = {
 }  # fmt: skip
 
 
-def write(made: Composer, x: Cell, places: list[Cell], values: Value, update: Update | None = None) -> None:
-    """``x[places] = values`` along the first axes; `update` says what is written, without it the new value.
+def write(
+    made: Composer,
+    x: Cell,
+    places: list[Cell],
+    values: Value,
+    update: Update | None = None,
+    converts: bool = True,
+) -> None:
+    """``x[places] = values`` along the first axes; `update` says what is written, without it the new value. `converts`:
+    values have the type of `x` before the update, else behind it, as in NumPy's ``np.add.at``.
 
     Raises `KernelTypeError` for indices that are no integers, and for shapes that do not fit together.
     """
@@ -66,7 +75,8 @@ def write(made: Composer, x: Cell, places: list[Cell], values: Value, update: Up
         t.tile.accesses.scatter(x, node)
     shape = elementwise.broadcast_shapes(t, node, places)
     rest = x.shape[len(places) :]
-    given = elementwise.broadcast_to(t, node, values, x.dtype, (*shape, *rest))
+    kind = x.dtype if converts or not isinstance(values, Cell | Scalar) else promote(x.dtype, values.dtype)
+    given = elementwise.broadcast_to(t, node, values, kind, (*shape, *rest))
     if 0 in (*shape, *x.shape):
         return
     wide = [elementwise.broadcast_to(t, node, p, p.dtype, shape) for p in places]
@@ -114,10 +124,10 @@ def _atomic(name: str) -> Callable:
     return apply
 
 
-def at(made: Composer, x: Value, index: Value, values: Value, update: Update) -> None:
-    """``np.add.at(x, index, values)``: an array of indices, or a tuple of them, one an axis."""
+def at(made: Composer, x: Value, index: Value, values: Value, update: Update, converts: bool = True) -> None:
+    """``np.add.at(x, index, values)``: an array of indices, or a tuple of them. `converts`: see `write`."""
     places = index.items if isinstance(index, TupleValue) else (index,)
-    write(made, made.array(x), [made.array(p) for p in places], values, update)
+    write(made, made.array(x), [made.array(p) for p in places], values, update, converts)
 
 
 HANDLERS: dict[str, Callable] = {name: _atomic(name) for name in _ATOMICS}

@@ -15,7 +15,7 @@ import ast
 from collections.abc import Iterable, Mapping
 
 from pykern.frontend.loop_values import assigned_names
-from pykern.frontend.mathematics import NAMES
+from pykern.frontend.mathematics import NAMES, OF_NUMPY
 from pykern.frontend.program import reductions
 from pykern.frontend.program.loop_integers import Bounds, Integers, assigned_bounds, indices_of, union
 from pykern.frontend.unrolling import target_names
@@ -29,7 +29,7 @@ from pykern.passes.analysis.cost_model.code_size import (
 from pykern.types import weak_int
 
 _COUNTED = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.AugAssign, ast.Call)
-_FUNCTIONS = {*NAMES, *reductions.NAMES, "where"}
+_FUNCTIONS = {*NAMES, *OF_NUMPY, *reductions.NAMES, "where"}
 _OF_PYTHON = {"abs", "float", "max", "min"}
 _COMPUTING = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
 _CHANGES = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "reverse", "sort"}

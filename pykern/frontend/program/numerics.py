@@ -6,17 +6,19 @@ Comes in: a call. Goes out: a value made of slices, operators, look-ups and `whe
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pykern.data.promotion import promote, unary_math
+from pykern.data.promotion import binary_math, promote
 from pykern.frontend import mathematics
 from pykern.frontend.program import arguments, elementwise
 from pykern.frontend.program.composition import Composer, is_given, number, numbers
+from pykern.frontend.program.tensors import strong
 from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import NoneValue, Scalar, Text, TupleValue, TypeValue, Value, describe
-from pykern.types import bool_, f64, i64
+from pykern.types import bool_, f16, f64, i64
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -171,7 +173,7 @@ def _logaddexp(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords
     given = arguments.bind(t, node, "logaddexp", "a b", args, keywords)
     made = Composer(t, node)
     a, b = map(made.operand, given.values())
-    kind = unary_math(promote(a.dtype, b.dtype))
+    kind = binary_math(a.dtype, b.dtype)
     a, b = made.cast(a, kind), made.cast(b, kind)
     distance = made.call("abs", made.op("-", a, b))
     found = made.op(
@@ -183,10 +185,12 @@ def _logaddexp(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords
 def _heaviside(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     given = arguments.bind(t, node, "heaviside", "x h", args, keywords)
     made = Composer(t, node)
-    x = made.operand(given["x"])
+    x, h = made.operand(given["x"]), made.operand(given["h"])
+    kind = binary_math(x.dtype, h.dtype)
+    x, h = (made.operand(made.cast(v, strong(kind))) for v in (x, h))
     above = made.call("where", made.op(">", x, number(0)), number(1.0), x)  # NaN stays
     below = made.call("where", made.op("<", x, number(0)), number(0.0), above)
-    return made.call("where", made.op("==", x, number(0)), given["h"], below)
+    return made.call("where", made.op("==", x, number(0)), h, below)
 
 
 def _sinc(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
@@ -204,6 +208,7 @@ def _rounded(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: 
     given = arguments.bind(t, node, "round", "x decimals=", args, keywords)
     made = Composer(t, node)
     x = made.operand(given["x"])
+    x = made.operand(made.cast(x, f16)) if isinstance(x, Cell) and x.dtype == bool_ else x  # NumPy's
     places = arguments.integer(t, node, given["decimals"], "`decimals`") if is_given(given["decimals"]) else 0
     if places == 0 or (x.dtype.is_integer and places > 0):
         return elementwise.apply(t, node, [x], lambda e: _nearest(e[0]))
@@ -235,12 +240,18 @@ def _select(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: d
             "give one value each",
         )
     made = Composer(t, node)
-    found: Value = given["default"] if is_given(given["default"]) else number(0)
-    for condition, choice in zip(reversed(conditions.items), reversed(choices.items), strict=True):
+    default = made.operand(given["default"] if is_given(given["default"]) else number(0))
+    values = [made.operand(v) for v in choices.items]
+    kinds = sorted(
+        (v.dtype for v in (*values, default)), key=lambda kind: kind.weak
+    )  # Python's numbers give way
+    kind = strong(functools.reduce(promote, kinds))
+    found: Value = made.cast(default, kind)
+    for condition, choice in zip(reversed(conditions.items), reversed(values), strict=True):
         condition = made.operand(condition)
         if condition.dtype != bool_:
             raise t.type_error(node, f"`select` takes bools, not {describe(condition)}", "compare: x > 0")
-        found = made.call("where", condition, choice, found)
+        found = made.call("where", condition, made.cast(choice, kind), found)
     return found
 
 
@@ -261,6 +272,8 @@ def _polyval(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: 
 def _array(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     """``np.array([[a, b], [c, d]])``: a new array of numbers or arrays."""
     given = arguments.bind(t, node, "array", "values dtype= copy=", args, keywords)
+    if is_given(given["copy"]) and not arguments.flag(t, node, given["copy"], "`copy`"):
+        return _asarray(t, node, args, keywords)
     made = Composer(t, node)
     x = made.array(given["values"])
     if is_given(given["dtype"]):
@@ -268,8 +281,19 @@ def _array(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: di
     return made.cell("copy", x)
 
 
+def _asarray(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """``np.asarray(x)``: an array of this type itself; what is none, or of another type, becomes a new one."""
+    given = arguments.bind(t, node, "asarray", "values dtype= copy=", args, keywords)
+    x = given["values"]
+    copies = arguments.flag(t, node, given["copy"], "`copy`")
+    wanted = arguments.dtype(t, node, given["dtype"], x.dtype) if isinstance(x, Cell) else None
+    if isinstance(x, Cell) and not (x.is_scalar or copies or wanted != x.dtype):
+        return x
+    return _array(t, node, args[:2], {n: v for n, v in keywords.items() if n != "copy"})
+
+
 HANDLERS: dict[str, Callable] = {
     "linspace": _linspace, "gradient": _gradient, "trapezoid": _trapezoid, "searchsorted": _searchsorted,
     "interp": _interp, "logaddexp": _logaddexp, "heaviside": _heaviside, "sinc": _sinc, "round": _rounded,
-    "select": _select, "polyval": _polyval, "numpy.array": _array,
+    "select": _select, "polyval": _polyval, "numpy.array": _array, "numpy.asarray": _asarray,
 }  # fmt: skip

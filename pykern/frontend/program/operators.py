@@ -67,7 +67,10 @@ def _logical_not(t: ProgramTranslator, node: ast.Call, args: list[Value], keywor
 def _reciprocal(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     made = Composer(t, node)
     x = made.operand(arguments.bind(t, node, "reciprocal", "x", args, keywords)["x"])
-    return made.op("/" if x.dtype.is_float else "//", number(1), x)
+    found = made.op("/" if x.dtype.is_float else "//", number(1), x)
+    if x.dtype.kind != "i" or x.dtype.weak:
+        return found
+    return made.call("where", made.op("<", x, number(-1)), number(0), found)  # rounded towards zero
 
 
 HANDLERS: dict[str, Callable] = {

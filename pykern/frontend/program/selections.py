@@ -116,7 +116,7 @@ def call(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], key
         assert isinstance(chosen, Selection)
         counted = chosen.mask if name != "count_nonzero" else _also(made, chosen)
         return made.call("sum", counted)
-    if name in mathematics.NAMES or name in _EACH:
+    if name in mathematics.NAMES or name in mathematics.OF_NUMPY or name in _EACH:
         return _of_each(t, node, args, lambda given: made.call(name, *given, **keywords))
     raise t.type_error(node, f"`{name}` is not available of elements that a mask selects: only the run knows how many "
                        "there are", "compute with them, reduce them, write them back: x[mask] = f(x[mask]); or choose "

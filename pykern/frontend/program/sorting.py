@@ -259,7 +259,10 @@ def _quantile(scale: float, name: str) -> Callable:
         if scale != 1.0:
             places = made.op("/", places, number(scale))
         ordered = _sorted(made, x, len(x.shape) - 1)
-        found = _between(made, ordered, places, _method(t, node, given["method"]), kind)
+        method = _method(t, node, given["method"])
+        found = _between(made, ordered, places, method, kind)
+        if scale == 1.0 and q.dtype.is_integer and method == "linear":  # the first or the last element
+            found = made.cast(found, x.dtype)
         shape = (q.shape if isinstance(q, Cell) else ()) + (kept if _is_kept(made, given) else x.shape[:-1])
         return made.reshaped(made.array(found), *shape)
 

@@ -56,7 +56,7 @@ def _rot90(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: di
         raise t.type_error(node, f"`rot90` turns a plane of 2 axes, not of {len(plane)}", "write axes=(0, 1)")
     first, second = map(number, plane)
     if quarters == 0:
-        return made.call("copy", x)
+        return x.view(Cell(x.dtype, x.shape, x.ssa))
     if quarters == 2:
         return made.call("flip", x, TupleValue((first, second)))
     turned = made.call("flip", x, second) if quarters == 1 else x

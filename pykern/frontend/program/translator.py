@@ -309,6 +309,8 @@ class ProgramTranslator(WrittenArrays):
         if not (isinstance(left, Cell) or isinstance(right, Cell)):
             return super().binary(node, op, left, right)
         symbol = OPERATORS[type(op)]
+        if symbol == "**" and isinstance(left, Cell) and left.dtype == bool_ and _is_two(right):
+            return calls.apply(self, node, "square", [left], {})  # type: ignore[arg-type]
         if symbol == "-" and all(isinstance(v, Cell | Scalar) and v.dtype == bool_ for v in (left, right)):
             raise self.type_error(node, "NumPy does not subtract bools", "write a ^ b")
         return elementwise.apply(
@@ -422,3 +424,8 @@ class ProgramTranslator(WrittenArrays):
         if isinstance(arguments[0], Scalar):
             return convert(arguments[0], callee.dtype)
         return elementwise.cast(self, node, arguments[0], wanted_dtype(self, node, callee, callee.dtype))
+
+
+def _is_two(value: Value) -> bool:
+    """Whether an exponent is the number 2 of Python, for which NumPy squares."""
+    return isinstance(value, Scalar) and value.dtype == weak_int and value.const == 2

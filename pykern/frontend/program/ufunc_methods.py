@@ -50,9 +50,9 @@ def _outer(name: str) -> Callable:
 def _at(name: str) -> Callable:
     def apply(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
         given = arguments.bind(t, node, f"{name}.at", "x indices values", args, keywords)
-        each_writes.at(
-            Composer(t, node), given["x"], given["indices"], given["values"], each_writes.UPDATES[name]
-        )
+        made = Composer(t, node)
+        values = made.operand(given["values"])
+        each_writes.at(made, given["x"], given["indices"], values, each_writes.UPDATES[name], converts=False)
         return NoneValue()
 
     return apply

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def _sliding_window_view(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    """For each place of a window, what is in it; the axes of windows come last. A copy, where NumPy has a view."""
+    """For each place of a window, what is in it; the axes of windows come last. In NumPy it is a view."""
     given = arguments.bind(t, node, "sliding_window_view", "x window_shape axis=", args, keywords)
     made = Composer(t, node)
     x = made.array(given["x"])
@@ -60,7 +60,7 @@ def _windows(made: Composer, x: Cell, windows: list[tuple[int, int]]) -> Cell:
         read[axis] = read[axis] + ir.AffineExpr.get_dim(loop)
     shape = (*places, *(length for _, length in windows))
     [(dtype, ssa)] = elementwise(shape, [Input(x.dtype, x.ssa, tuple(read))], lambda e: e)
-    return Cell(dtype, shape, ssa)
+    return x.view(Cell(dtype, shape, ssa))
 
 
 def _convolve(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
@@ -188,6 +188,37 @@ def _even_bins(made: Composer, x: Cell, count: int, limits: Value) -> tuple[Cell
     return edges, made.op("+", place, made.cast(is_behind, i64))
 
 
+def _bincount(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """How often each integer below `minlength` occurs, or the sum of its weights; others are not counted."""
+    given = arguments.bind(t, node, "bincount", "x weights= minlength=", args, keywords)
+    made = Composer(t, node)
+    x = made.array(given["x"])
+    refuse(t, node, x.shape, "`bincount` goes along")
+    if len(x.shape) != 1 or x.dtype.is_float:
+        raise t.type_error(node, f"`bincount` takes a vector of integers, not {x.description}",
+                           "write x.ravel(), and x.astype(np.int64) of floats")  # fmt: skip
+    if not is_given(given["minlength"]):
+        raise t.type_error(node, "how many bins `bincount` has would depend on values",
+                           "write np.bincount(x, minlength=n); integers from n on are not counted then")  # fmt: skip
+    count = arguments.integer(t, node, given["minlength"], "`minlength`")
+    if count < 0:
+        raise t.type_error(node, f"`minlength` is negative: {count}", "give the number of bins")
+    x = made.array(made.cast(x, i64))
+    is_inside = made.op("&", made.op(">=", x, number(0)), made.op("<", x, number(count)))
+    place = made.array(made.call("where", is_inside, x, number(count)))
+    taken: Value = number(1)
+    if is_given(given["weights"]):
+        weights = made.array(given["weights"])
+        if weights.shape != x.shape:
+            raise t.type_error(node, f"there is a weight for each integer, and this is {weights.description}",
+                               f"give {x.size} weights")  # fmt: skip
+        taken = made.cast(weights, f64)
+    kind = f64 if is_given(given["weights"]) else i64
+    held = made.cell("zeros", numbers((count + 1,)), TypeValue(kind))  # the last bin holds what is outside
+    made.call("add.at", held, place, taken)
+    return made.call("copy", made.part(held, 0, 0, count))
+
+
 def _digitize(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     """The bin of each element, among edges that rise or fall."""
     given = arguments.bind(t, node, "digitize", "x bins right=", args, keywords)
@@ -248,5 +279,5 @@ def _corrcoef(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords:
 
 HANDLERS: dict[str, Callable] = {
     "sliding_window_view": _sliding_window_view, "convolve": _convolve, "correlate": _correlate,
-    "histogram": _histogram, "digitize": _digitize, "cov": _cov, "corrcoef": _corrcoef,
+    "histogram": _histogram, "bincount": _bincount, "digitize": _digitize, "cov": _cov, "corrcoef": _corrcoef,
 }  # fmt: skip
