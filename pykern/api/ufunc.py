@@ -21,17 +21,18 @@ DEFAULT = ("f32", "f64")
 """What a function is compiled for where nothing is said."""
 MOST_OPERANDS = 31
 """NumPy's limit is 32 in its first versions, with the result."""
-_IDENTITIES = {None: -1, 0: 0, 1: 1, -1: 2}
+_IDENTITIES = {None: -1, "reorderable": -2, 0: 0, 1: 1, -1: 2}
 """PyUFunc_None and its like."""
 
 
-def ufunc(function: Any, *signatures: str, identity: int | None = None) -> np.ufunc:
+def ufunc(function: Any, *signatures: str, identity: int | str | None = None) -> np.ufunc:
     """A `numpy.ufunc` of a `@pk.func`, or of a plain function of numbers: ``pk.ufunc(f)``.
 
     It is called as NumPy's own are: arrays and numbers that broadcast, ``out=``, ``where=``, ``dtype=``, and, with two
     parameters, ``reduce``, ``accumulate``, ``reduceat``, ``at`` and ``outer``. `signatures` are the types that it is
     compiled for, in the order in which NumPy tries them: ``"f32(f32, f32)", "bool(i64, i64)"``. Without any they are
-    f32, then f64; integers are then converted, as by `numpy.sin`. `identity` (0, 1 or -1) is what `reduce` begins with.
+    f32, then f64; integers are then converted, as by `numpy.sin`. `identity` (0, 1 or -1) is what `reduce` begins with;
+    with one, or with ``"reorderable"``, as for a maximum, `reduce` takes several axes, in any order.
 
     All is compiled at once, and what the function's names mean is taken then. It runs in one thread, without the GIL,
     and never gives floating-point warnings. Raises `KernelTypeError` for a signature that does not fit, and what the
@@ -40,7 +41,8 @@ def ufunc(function: Any, *signatures: str, identity: int | None = None) -> np.uf
     scalars = captured(function)
     if identity not in _IDENTITIES:
         raise KernelTypeError(
-            f"identity={identity!r}: NumPy has 0, 1 and -1", hint="leave it out, and give initial="
+            f'identity={identity!r}: NumPy has 0, 1, -1 and "reorderable"',
+            hint="leave it out, and give initial=",
         )
     found = [signature_of(text) for text in signatures] or _defaults(scalars)
     arity = len(found[0].parameters)

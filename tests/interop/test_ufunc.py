@@ -137,6 +137,23 @@ def test_the_other_methods(add, rng):
     )
 
 
+def test_several_axes(rng):
+    """NumPy takes them where the order is known not to matter, in blocks that it chooses."""
+
+    def greater(a, b):
+        return a if a > b else b
+
+    x = rng.normal(size=(5, 40, 7))
+    latest = pk.ufunc(greater, "f64(f64, f64)", identity="reorderable")
+    assert latest.identity is None
+    for axis in (None, (0, 2), (2, 1), 1):
+        np.testing.assert_array_equal(latest.reduce(x, axis=axis), x.max(axis=axis))
+    with pytest.raises(ValueError, match="zero-size array"):
+        latest.reduce(np.zeros((0, 3)))
+    with pytest.raises(ValueError, match="not reorderable"):
+        pk.ufunc(greater, "f64(f64, f64)").reduce(x, axis=None)
+
+
 def test_an_order_that_matters(rng):
     """Each result is an operand of the next: nothing may be vectorised."""
 

@@ -40,7 +40,7 @@ def forget_what_is_overwritten(graph: GraphModule) -> None:
     argument's part that becomes new, need not be read."""
     for node in [n for n in graph.graph.nodes if n.target is aten.copy.default]:
         old, new = node.args[:2]
-        if isinstance(new, Node) and _is_like(new, old):
+        if isinstance(new, Node) and _is_like(new, old) and (_lie_alike(new, old) or _is_put_elsewhere(node)):
             node.replace_all_uses_with(new)
             graph.graph.erase_node(node)
             while not old.users and old.target in VIEWS:
@@ -57,6 +57,8 @@ def update_in_place(graph: GraphModule) -> None:
         if argument.op != "placeholder" or not isinstance(made, Node) or made.op != "call_function":
             continue
         if {*argument.users} != {made, copy} or not _is_like(made, argument) or _is_given(made):
+            continue
+        if len(made.users) > 1 and not _lie_alike(made, argument):
             continue
         if made.args[0] is argument and argument not in _inputs(made.args[1:]) and _write_there(made):
             copy.graph.erase_node(copy)
@@ -104,6 +106,16 @@ def _is_like(one: Node, other: Node) -> bool:
     a, b = one.meta["val"], other.meta["val"]
     is_known = all(isinstance(n, int) for n in (*a.shape, *b.shape))
     return is_known and (a.shape, a.dtype, a.device) == (b.shape, b.dtype, b.device)
+
+
+def _lie_alike(one: Node, other: Node) -> bool:
+    """Whether values have the same strides, by which some operations find elements."""
+    return one.meta["val"].stride() == other.meta["val"].stride()
+
+
+def _is_put_elsewhere(node: Node) -> bool:
+    """Whether a value is only written into parts of others, for which its own strides are no matter."""
+    return all(user.target in _PARTS and user.args[0] is not node for user in node.users)
 
 
 def _is_given(node: Node) -> bool:

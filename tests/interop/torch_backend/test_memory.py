@@ -163,3 +163,22 @@ def test_rows_of_a_cache_are_written_where_they_are():
 )
 def test_what_is_computed_where_it_is_needed(function):
     both(function, torch.rand(4, 6), torch.rand(4, 6))
+
+
+def filled_and_turned(x):
+    """An operation that finds elements by strides, and a write through a view of another order."""
+    z = x * 1
+    z.fill_diagonal_(0.0)
+    z.t().sub_(1)
+    return z
+
+
+def test_copies_keep_the_order_of_what_they_are_copied_into():
+    compared(lambda x, y: torch.exp(x).contiguous().copy_(y), torch.rand(4, 6).t(), torch.rand(4, 6).t())
+    x, weights = torch.rand(5, 4, requires_grad=True), torch.rand(5, 4)
+    torch._dynamo.reset()
+    compiled = torch.compile(filled_and_turned, backend=backend, fullgraph=True)
+    found, expected = (
+        torch.autograd.grad((run(x) * weights).sum(), x) for run in (compiled, filled_and_turned)
+    )
+    torch.testing.assert_close(found, expected)
