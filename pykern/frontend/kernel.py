@@ -34,13 +34,13 @@ from pykern.frontend.values import Array, Environment, NoneValue, Scalar, TupleV
 from pykern.types import BY_NAME
 
 
-def build_module(source: KernelSource) -> ir.Module:
-    """Translate the kernel inside the current MLIR context.
+def build_module(source: KernelSource, checks_lengths: bool = False) -> ir.Module:
+    """Translate the kernel inside the current MLIR context. `checks_lengths`: asserts for the launch are left in it.
 
     Raises `KernelSyntaxError` or `KernelTypeError` at the place in the user's source.
     """
     parsed = parse_function(source.function)
-    t = Translator(source)
+    t = Translator(source, checks_lengths=checks_lengths)
     t.frames.append(Frame(parsed, Environment(captures=captured.values(source.function.captures))))
     with t.location(parsed.node):
         module = ir.Module.create()

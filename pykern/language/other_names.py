@@ -28,6 +28,7 @@ _OF_NUMPY = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "arcsinh": "asinh",
     "arccosh": "acosh", "arctanh": "atanh", "absolute": "abs", "power": "pow", "rint": "round",
     "clip": "clamp", "divmod": "divmod", "deg2rad": "radians", "rad2deg": "degrees", "bitwise_count": "popcount",
+    "linalg.det": "det", "linalg.inv": "inv",
     "tile": "numpy.tile", "array": "numpy.array", "asarray": "numpy.array", "identity": "eye", "around": "round",
     "linalg.norm": "norm", "row_stack": "vstack", "trapz": "trapezoid", "float_power": "pow",
     **{path: path for method, names in UFUNC_METHODS.items() for path in (f"{n}.{method}" for n in names)},
