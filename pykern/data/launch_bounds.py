@@ -23,6 +23,10 @@ LENGTHS = "rows have as many elements as each other"
 """What is asserted of rows that go together."""
 
 
+ANNOTATED = "annotated: "
+"""How asserts of annotated lengths begin."""
+
+
 @record
 class LaunchCheck:
     """One access by one work-item. Numbers are those of nodes: `fails` is 1 where it lies outside.
@@ -106,6 +110,12 @@ def failure(check: LaunchCheck, values: Sequence[int]) -> KernelError:
         a, b = (values[n] for n in check.lengths)
         reason = f"rows of {a} and of {b} elements do not go together"
         return KernelTypeError(reason, check.span, "give both the same length", notes)
+    if check.array.startswith(ANNOTATED):
+        given, want = (values[n] for n in check.lengths)
+        reason = f"{check.array.removeprefix(ANNOTATED)}, and one of its lengths is {given} instead of {want}"
+        return KernelTypeError(
+            reason, check.span, "pass an array of that shape, or change the annotation", calls
+        )
     guard = "guard the access, or launch with a smaller ndrange"
     if not check.indices:
         index, length = values[check.lengths[0]], values[check.lengths[-1]]

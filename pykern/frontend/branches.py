@@ -21,6 +21,7 @@ from pykern.frontend import arithmetic, row_merging
 from pykern.frontend.casts import convert, materialise, mlir_type
 from pykern.frontend.desugar import RESULT
 from pykern.frontend.left_paths import Flow, have_left
+from pykern.frontend.liveness import read_after
 from pykern.frontend.merging import flows, leaves, meet, rebuild, same, same_form, unify, zeros_like
 from pykern.frontend.rows import Rows
 from pykern.frontend.values import Scalar, Value, describe
@@ -89,7 +90,14 @@ def _merged_rows(
     t: Translation, node: ast.AST, name: str, condition: Scalar, sides: tuple[Rows, Rows], paths: list[_Path]
 ) -> tuple[tuple[Value, Value], Callable[[Value], Value]]:
     """The values of two rows that a name means on the paths, and what makes the row behind the branch."""
-    alone = [row_merging.is_alone(t, name, row, path.names) for row, path in zip(sides, paths, strict=True)]
+
+    def is_read(other: str) -> bool:
+        return not isinstance(node, ast.stmt) or read_after(t.frame.function.node, node, other)
+
+    alone = [
+        row_merging.is_alone(t, name, row, path.names, is_read)
+        for row, path in zip(sides, paths, strict=True)
+    ]
     blocks = [path.block for path in paths]
     return row_merging.merged(t, node, condition, sides, blocks, not all(alone))
 

@@ -85,6 +85,7 @@ def build_loop(
         op, block, counter = make(carried)
         ends = t.names
         rows_of = [n for n in assigned if n not in changing]
+        assert isinstance(node, ast.For | ast.While)
         if row_merging.carry(t, node, block, before, carried.initial, ends, rows_of):
             carried = _carried(carried.initial)
             op.erase()

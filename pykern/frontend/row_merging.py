@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from mlir import ir
@@ -18,6 +19,7 @@ from pykern.frontend import rows
 from pykern.frontend.array_writes import Origin
 from pykern.frontend.casts import convert, materialise, mlir_type, zero
 from pykern.frontend.desugar import RESULT
+from pykern.frontend.liveness import read_after, read_first
 from pykern.frontend.merging import flows, same, same_form, unify
 from pykern.frontend.rows import Row, Rows, ShortRow, is_row
 from pykern.frontend.values import Array, Scalar, TupleValue, Value
@@ -133,10 +135,17 @@ def is_own(row: Rows) -> bool:
     )
 
 
-def is_alone(t: Translation, name: str, row: Value, names: Names | None = None) -> bool:
-    """Whether no other name means the row, or a part of it."""
+def is_alone(
+    t: Translation,
+    name: str,
+    row: Value,
+    names: Names | None = None,
+    is_read: Callable[[str], bool] = lambda _: True,
+) -> bool:
+    """Whether no other name means the row, or a part of it. `is_read`: whether a name of the function may still be
+    read."""
     own = t.names if names is None else names
-    others = [(n, v) for n, v in own.items() if n != name and name != RESULT]
+    others = [(n, v) for n, v in own.items() if n != name and name != RESULT and is_read(n)]
     others += [pair for frame in t.frames[:-1] for pair in frame.environment.locals.items()]
     marks = _marks(row)
     return not any(_shows(value, marks) for _, value in others)
@@ -223,7 +232,7 @@ def _with_leaves(value: Value, found: Iterator[Value]) -> Value:
 
 def carry(
     t: Translation,
-    node: ast.AST,
+    node: ast.For | ast.While,
     block: ir.Block,
     before: Names,
     initial: Names,
@@ -233,11 +242,16 @@ def carry(
     """Short rows that flow around a loop, which is being built: their values come into `initial`, computed before the
     loop, and into `ends`, at the end of its `block`. Whether the loop is to be built again: `initial` has changed."""
     again = False
+
+    @cache
+    def is_read(name: str) -> bool:
+        return read_first(node.body, name) or read_after(t.frame.function.node, node, name)
+
     for name in assigned:
         first, last = initial.get(name, before.get(name)), ends.get(name)
         if not (is_row(first) and is_row(last)) or same(first, last):
             continue
-        is_shared = not (is_alone(t, name, first, before) and is_alone(t, name, last, ends))
+        is_shared = not (is_alone(t, name, first, before, is_read) and is_alone(t, name, last, ends, is_read))
         if isinstance(first, ShortRow) and name in initial:
             if not isinstance(last, ShortRow) and (shape := _as_values(t, first, last)) is not None:
                 ends[name] = last = in_values(t, node, last, shape, block, is_shared)

@@ -14,7 +14,7 @@ from mlir import ir
 from mlir.dialects import scf
 
 from pykern.frontend import rows
-from pykern.frontend.advice import scalar_from
+from pykern.frontend.advice import SAY_HOW_LONG, scalar_from
 from pykern.frontend.casts import convert, materialise
 from pykern.frontend.merging import same
 from pykern.frontend.rows import Row, View
@@ -85,7 +85,7 @@ def _store(
     if is_moved:
         name = memory_of(target).name
         reason = f"`{name}` is read at other places than it is written"
-        hint = "write a loop over the elements, or keep them in t = np.zeros(3) with t[:] = ..."
+        hint = f"{SAY_HOW_LONG}, or write a loop over the elements"
         raise t.type_error(written or node, reason, hint)
     _store_each(t, node, target, value, shape, (), written)
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pykern.frontend import arithmetic, rows, slices
+from pykern.frontend.advice import SAY_HOW_LONG
 from pykern.frontend.casts import convert
 from pykern.frontend.row_merging import is_alone
 from pykern.frontend.rows import Row, ShortRow
@@ -39,7 +40,7 @@ def put(t: Elements, target: ast.Subscript, row: Row, value: Value, written: ast
     name = _alone(t, target.value, row)
     if not isinstance(row, ShortRow):
         raise t.type_error(target, f"{describe(row)} is not kept in memory, and cannot be updated in place",
-                           "keep it in d = np.zeros(3), with d[:] = ...")  # fmt: skip
+                           f"{SAY_HOW_LONG}, or keep it in d = np.zeros(3), with d[:] = ...")  # fmt: skip
     taken = slices.parts(t, target, row)
     shape = [part.length for part in taken if isinstance(part, slices.Taken)]
     given = rows.lengths(t, value)

@@ -196,3 +196,30 @@ def test_indices_outside_of_values_are_refused_before_the_launch(text, device, t
 def test_loops_over_short_rows(tmp_path):
     text = "o[i, 0] = 0\nfor v in x[i] + np.zeros(3):\n    if v > 3:\n        break\n    o[i, 0] += v"
     check(text, 3, tmp_path, ("cpu", "python"), o=np.zeros((3, 3)), x=np.arange(9.0).reshape(3, 3))
+
+
+@pk.kernel
+def nearest(o, x: pk.f64[:, 3], y: pk.In[pk.f64[:, 3]]):
+    i = pk.index()
+    best = x[i] - y[0]
+    for k in range(1, len(y)):
+        d = x[i] - y[k]
+        if d @ d < best @ best:
+            best = d
+    best[0] += 1
+    o[i] = best
+
+
+@pytest.mark.parametrize("device", DEVICES, indirect=True)
+def test_annotated_lengths_are_known(rng, device):
+    x, y = rng.standard_normal((5, 3)), rng.standard_normal((7, 3))
+    on = [pk.array(a, device=device) for a in (np.zeros((5, 3)), x, y)]
+    for _ in range(2):
+        nearest(*on, ndrange=5)
+    d = x[:, None] - y
+    expected = d[np.arange(5), (d * d).sum(-1).argmin(1)] + [1, 0, 0]
+    np.testing.assert_allclose(on[0].numpy(), expected, rtol=1e-12)
+    wide = pk.array(rng.standard_normal((7, 4)), device=device)
+    with pytest.raises(errors.KernelTypeError, match=r"`y` is annotated (pk\.)?f64\[:, 3\]"):
+        nearest(on[0], on[1], wide, ndrange=5)
+    np.testing.assert_allclose(on[0].numpy(), expected, rtol=1e-12)
