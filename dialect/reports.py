@@ -19,6 +19,9 @@ from pykern.dialect.base import KernOp, i64_attr, kern_op
 from pykern.dialect.diagnostics import calls_of, span_of
 from pykern.types import BY_NAME
 
+BEFORE_LAUNCH = "before_launch"
+"""Of an assert of the frontend that is none of the user's: launches are checked for it, and no code is made of it."""
+
 
 class SiteOp(KernOp):
     """Base of the ops that report; `site` is their number once they have one."""
@@ -47,7 +50,8 @@ class SiteOp(KernOp):
 class PrintOp(SiteOp):
     """Hand values to the host, which puts them into the template's braces.
 
-    Each comes as 64 bits: integers extended, floats as f64. `dtypes` says what they are.
+    Each comes as 64 bits: integers extended, floats as f64. `dtypes` says what they are; a brace may say how a value is
+    shown, ``{:.3f}``.
 
     ``"kern.print"(%x, %i) {template = "{} at {}\\0A", dtypes = ["f32", "int"]} : (i64, i64) -> ()``
     """
@@ -101,8 +105,11 @@ class AssertOp(SiteOp):
 """
 
     @classmethod
-    def create(cls, condition: ir.Value, message: str) -> ir.Operation:
-        return cls.build([condition], message=ir.StringAttr.get(message))
+    def create(cls, condition: ir.Value, message: str, before_launch: bool = False) -> ir.Operation:
+        made = cls.build([condition], message=ir.StringAttr.get(message))
+        if before_launch:
+            made.operation.attributes[BEFORE_LAUNCH] = ir.UnitAttr.get()
+        return made
 
     def describe(self, span: SourceSpan) -> Site:
         return Site("assert", span, ir.StringAttr(self.attributes["message"]).value)
@@ -224,10 +231,10 @@ class FailuresOp(KernOp):
 def _braces(template: str) -> int | None:
     """How many values a template takes; None where it is none."""
     try:
-        fields = [(name, spec) for _, name, spec, _ in Formatter().parse(template) if name is not None]
+        fields = [(name, how) for _, name, _, how in Formatter().parse(template) if name is not None]
     except ValueError:
         return None
-    return len(fields) if all(field == ("", "") for field in fields) else None
+    return len(fields) if all(field == ("", None) for field in fields) else None
 
 
 def number_sites(module: ir.Module) -> tuple[Site, ...]:

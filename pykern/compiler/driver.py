@@ -18,7 +18,7 @@ from mlir import ir
 from pykern.compiler.crash import kernel_span
 from pykern.compiler.derivatives import derivative_passes, undifferentiated
 from pykern.data.artifact import ACCESS_OFFSETS, FROM_END, ArgumentUse, Artifact, Site
-from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds
+from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds, joined
 from pykern.data.lineage import Follow
 from pykern.data.program_source import ProgramSource
 from pykern.data.runtime_source import DeviceEntrySource, RuntimeSource, Source
@@ -40,7 +40,7 @@ from pykern.passes.ir.argument_uses import argument_uses
 from pykern.passes.kernel import work_item_warnings
 from pykern.passes.kernel.access_offsets import access_offsets
 from pykern.passes.kernel.expand_ndrange import default_group
-from pykern.passes.kernel.launch_bounds.find import launch_bounds
+from pykern.passes.kernel.launch_bounds.find import launch_bounds, length_checks
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
 from pykern.passes.registry import pass_by_name
@@ -128,7 +128,7 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
             built(source, record)
         known: dict[str, object] = {FROM_END: tuple(sorted(places))}
         return Artifact("", source.function.name, str(REFERENCE), "", b"", resources=known)
-    module = kern_module(source, record, passes)
+    module, lengths = kern_module(source, record, passes)
     uses = argument_uses(next(kernels.kernels(module)))
     if source.target == ACCESSES:
         found: dict[str, object] = {ACCESS_OFFSETS: access_offsets(next(kernels.kernels(module)))}
@@ -137,7 +137,7 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
     if source.target == LINALG:
         return _raised(source, module, uses, record)
     family = source.target.family
-    bounds = _bounds(source, module, family)
+    bounds = joined(lengths, _bounds(source, module, family))
     if family in DEVICE_TARGETS:
         return replace(_device(source, module, uses, sites, record), bounds=bounds)
     code = cpu.lower(module, source, uses, bool(sites), record, bounds)
@@ -203,20 +203,23 @@ def _raised(
     )
 
 
-def built(source: KernelSource, record: Recorder) -> ir.Module:
-    """The kernel as the frontend makes it. Raises what every device refuses."""
+def built(source: KernelSource, record: Recorder) -> tuple[ir.Module, LaunchBounds]:
+    """The kernel as the frontend makes it, and what its rows are checked for. Raises what every device refuses."""
     started = time.perf_counter()
-    module = build_module(undifferentiated(source))
+    module = build_module(undifferentiated(source), checks_lengths=not source.derivatives)
+    lengths = length_checks(next(kernels.kernels(module)))
     record.watch(module)
     record.add("kern", str(module) if record.texts else "", started)
     verify(module, "the frontend made invalid IR")
     work_item_warnings.look_at(next(kernels.kernels(module)), source.options.debug)
-    return module
+    return module, lengths
 
 
-def kern_module(source: KernelSource, record: Recorder, passes: Passes = ()) -> ir.Module:
-    """The kernel on the kern stage, simplified, and after the user's own passes."""
-    module = built(source, record)
+def kern_module(
+    source: KernelSource, record: Recorder, passes: Passes = ()
+) -> tuple[ir.Module, LaunchBounds]:
+    """The kernel on the kern stage, simplified, and after the user's own passes; what its rows are checked for."""
+    module, lengths = built(source, record)
     named = tuple(pass_by_name(name) for name in source.passes)
     users = Pipeline((*named, *(Callback(function=p) for p in passes)))
     # without f64 that is done with its bits, by kern-narrow-words
@@ -225,7 +228,7 @@ def kern_module(source: KernelSource, record: Recorder, passes: Passes = ()) -> 
     first.run(module, record, texts=record.texts)
     with verification(each=True):
         users.run(module, record, texts=record.texts)
-    return module
+    return module, lengths
 
 
 @contextmanager

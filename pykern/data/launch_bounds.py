@@ -12,18 +12,27 @@ where it says "outside", that work-item does touch what is outside. What it cann
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pykern.data.integer_expressions import Node, evaluated
 from pykern.data.locations import SourceSpan
 from pykern.data.records import record
-from pykern.errors import CALLED_FROM, AssertionFailed, KernelError, OutOfBounds
+from pykern.errors import CALLED_FROM, AssertionFailed, KernelError, KernelTypeError, OutOfBounds
+
+LENGTHS = "rows have as many elements as each other"
+"""What is asserted of rows that go together."""
+
+
+ANNOTATED = "annotated: "
+"""How asserts of annotated lengths begin."""
 
 
 @record
 class LaunchCheck:
     """One access by one work-item. Numbers are those of nodes: `fails` is 1 where it lies outside.
 
-    `work_item` is where the work-item stands. An assert has no `indices`, and its message as `array`.
+    `work_item` is where the work-item stands. An assert has no `indices`, and its message as `array`; of rows that
+    differ (`LENGTHS`), `lengths` are those of both; of an index of values, `lengths` has it first, the length last.
     """
 
     fails: int
@@ -55,6 +64,30 @@ NO_BOUNDS = LaunchBounds()
 """Of code that checks each access itself, and of what is no kernel."""
 
 
+def joined(first: LaunchBounds, second: LaunchBounds) -> LaunchBounds:
+    """The checks of both, the first's first."""
+    if not first.checks:
+        return second
+    count = len(first.nodes)
+
+    def moved(node: Node) -> Node:
+        name, bits, *rest = node
+        return (name, bits, *(rest if name in ("const", "given") else (n + count for n in rest)))
+
+    checks = tuple(
+        replace(
+            check,
+            fails=check.fails + count,
+            indices=tuple(n + count for n in check.indices),
+            lengths=tuple(n + count for n in check.lengths),
+            work_item=tuple(n + count for n in check.work_item),
+        )
+        for check in second.checks
+    )
+    several = second.several + count if second.several >= 0 else -1
+    return LaunchBounds((*first.nodes, *map(moved, second.nodes)), (*first.checks, *checks), several)
+
+
 def refuse_outside(bounds: LaunchBounds, given: Sequence[int]) -> None:
     """Raise what the first failing check says of a launch with these numbers."""
     if not bounds.checks:
@@ -71,13 +104,30 @@ def failure(check: LaunchCheck, values: Sequence[int]) -> KernelError:
     if not check.lengths:
         reason = f"assertion failed: {check.array}" if check.array else "assertion failed"
         return AssertionFailed(reason, check.span, notes=calls)
+    what = "make this access" if check.array != LENGTHS else "do this"
+    notes = ((f"work-item {item} would {what}: the launch was refused before it began", None), *calls)
+    if check.array == LENGTHS:
+        a, b = (values[n] for n in check.lengths)
+        reason = f"rows of {a} and of {b} elements do not go together"
+        return KernelTypeError(reason, check.span, "give both the same length", notes)
+    if check.array.startswith(ANNOTATED):
+        given, want = (values[n] for n in check.lengths)
+        reason = f"{check.array.removeprefix(ANNOTATED)}, and one of its lengths is {given} instead of {want}"
+        return KernelTypeError(
+            reason, check.span, "pass an array of that shape, or change the annotation", calls
+        )
+    guard = "guard the access, or launch with a smaller ndrange"
+    if not check.indices:
+        index, length = values[check.lengths[0]], values[check.lengths[-1]]
+        return OutOfBounds(
+            f"index {index} is outside of `{check.array}`, whose length is {length}", check.span, guard, notes
+        )
     index, shape = ([values[n] for n in numbers] for numbers in (check.indices, check.lengths))
-    told = f"work-item {item} would make this access: the launch was refused before it began"
     return OutOfBounds(
         f"index {_tuple(index)} is outside of `{check.array}`, whose shape is {_tuple(shape)}",
         check.span,
-        "guard the access, or launch with a smaller ndrange",
-        ((told, None), *calls),
+        guard,
+        notes,
     )
 
 

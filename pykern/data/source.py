@@ -106,6 +106,8 @@ class Parameter:
     """What an intent annotation allows; True where there is none."""
     converts: bool = False
     """Annotated with a scalar type: a Python number is passed as that type."""
+    lengths: tuple[int | None, ...] = ()
+    """What is annotated of an array, as in ``pk.f32[:, 3]``: each launch is checked for it. Empty where nothing is."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,8 @@ from pykern.frontend.values import (
     Value,
 )
 
+SAY_HOW_LONG = "say how long rows are: x[i, :3], or annotate x: pk.f32[:, 3]"
+"""Rows of known lengths are values, which may be kept, carried and updated."""
 UNSUPPORTED_STATEMENTS: dict[str, tuple[str, str]] = {
     "With": ("with", "write the body without it; files are read before the launch"),
     "Try": ("try", "kernels raise no exceptions; test with `if`"),
@@ -187,7 +189,7 @@ def instead_of(description: str, name: str = "") -> str:
     if "None" in description.split():
         return "None is no number: begin with one, as in best = x[0], or best = 0.0, and a flag where none was found"
     if "computed row" in description:
-        return "begin with d = np.zeros(3), and write d[:] = ... or d += ... on each path and in each loop"
+        return f"begin with d = np.zeros(3), or {SAY_HOW_LONG}"
     if "on one path" in description:
         return "use another name on the other path"
     if "round of the loop" in description or "the loop" in description:

@@ -69,6 +69,10 @@ class ArrayWrites:
         for loop in self._loops:
             if loop not in origin.loops:
                 loop.read.append((origin, place, text))
+        return self.written_since(origin)
+
+    def written_since(self, origin: Origin) -> bool:
+        """Whether one of the arrays was written after the row was computed."""
         written = (self._last.get(id(array), (0, None))[0] for array in origin.arrays)
         return bool(origin.arrays) and max(self._all, *written) > origin.time
 

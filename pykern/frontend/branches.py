@@ -17,11 +17,13 @@ from mlir.dialects import arith
 
 from pykern.data.locations import SourceSpan
 from pykern.dialect.memory import GuardOp
-from pykern.frontend import arithmetic
+from pykern.frontend import arithmetic, row_merging
 from pykern.frontend.casts import convert, materialise, mlir_type
 from pykern.frontend.desugar import RESULT
 from pykern.frontend.left_paths import Flow, have_left
+from pykern.frontend.liveness import read_after
 from pykern.frontend.merging import flows, leaves, meet, rebuild, same, same_form, unify, zeros_like
+from pykern.frontend.rows import Rows
 from pykern.frontend.values import Scalar, Value, describe
 from pykern.types import DType, bool_
 
@@ -57,11 +59,15 @@ def branch(t: Translation, node: ast.If) -> None:
     }
     left = have_left(node, t.frame.unrolling, [path.names for path in paths], before)
     merged: dict[str, tuple[Value, Value]] = {}
+    behind: dict[str, Callable[[Value], Value]] = {}
     for name in sorted(changed):
         where = t.place_of(name, [node]) or t.span(node)
         sides = paths[0].names.get(name), paths[1].names.get(name)
         if name != RESULT:  # which is read of the path that has left, and of no other
             sides = _FLOW.still_read(left, *sides)
+        if row_merging.are_merged(t, *sides) and not same(*sides):
+            merged[name], behind[name] = _merged_rows(t, node, name, condition, sides, paths)  # type: ignore[arg-type]
+            continue
         met = meet(name, *sides, where, partial(_places, t, node, name, known.get(name)))
         if isinstance(met, tuple):
             merged[name] = met
@@ -71,8 +77,29 @@ def branch(t: Translation, node: ast.If) -> None:
         for path in paths:
             with ir.InsertionPoint.at_block_begin(path.block):
                 GuardOp.create()
-    before.update(_finish_branch(scratch, condition.ssa, paths, merged, bool(node.orelse)))
+    results = _finish_branch(scratch, condition.ssa, paths, merged, bool(node.orelse))
+    before.update({name: behind.get(name, _itself)(value) for name, value in results.items()})
     scratch.erase()
+
+
+def _itself(value: Value) -> Value:
+    return value
+
+
+def _merged_rows(
+    t: Translation, node: ast.AST, name: str, condition: Scalar, sides: tuple[Rows, Rows], paths: list[_Path]
+) -> tuple[tuple[Value, Value], Callable[[Value], Value]]:
+    """The values of two rows that a name means on the paths, and what makes the row behind the branch."""
+
+    def is_read(other: str) -> bool:
+        return not isinstance(node, ast.stmt) or read_after(t.frame.function.node, node, other)
+
+    alone = [
+        row_merging.is_alone(t, name, row, path.names, is_read)
+        for row, path in zip(sides, paths, strict=True)
+    ]
+    blocks = [path.block for path in paths]
+    return row_merging.merged(t, node, condition, sides, blocks, not all(alone))
 
 
 def _places(
@@ -183,6 +210,13 @@ def _choose(
             t.names.update(_finish_branch(scratch, condition.ssa, paths, assigned, True))
         scratch.erase()
         return a
+    if row_merging.are_merged(t, a, b):
+        pair, behind = _merged_rows(t, node, "", condition, (a, b), paths)  # type: ignore[arg-type]
+        results = _finish_branch(scratch, condition.ssa, paths, {"": pair, **assigned}, True)
+        scratch.erase()
+        value = behind(results.pop(""))
+        t.names.update(results)
+        return value
     if not (flows(a) and flows(b) and same_form(a, b)):
         raise t.type_error(node, f"the sides are {describe(a)} and {describe(b)}: they have no common type",
                            "give both a number, or write if and else, with a name for each")  # fmt: skip

@@ -22,7 +22,7 @@ from pykern.frontend.merging import (
     leaves,
     zeros_like,
 )
-from pykern.frontend.rows import Rows, is_row
+from pykern.frontend.rows import Rows, ShortRow, is_row, places_of
 from pykern.frontend.unrolling import constant_items, constant_values, indexes_tuple, target_names, unrolled
 from pykern.frontend.values import (
     RangeValue,
@@ -42,6 +42,8 @@ def for_loop(t: Translation, node: ast.For) -> None:
     iterated = t.expression(node.iter)
     if isinstance(iterated, TupleValue):
         unrolled(t, node, iterated.items)
+    elif isinstance(iterated, ShortRow):
+        unrolled(t, node, [t.item(node.iter, iterated, k) for k in places_of(iterated)])  # type: ignore[attr-defined]
     elif is_row(iterated):
         nil, one = Scalar(weak_int, const=0), Scalar(weak_int, const=1)
         _counted(t, node, RangeValue(nil, t.length(iterated, 0), one), iterated)

@@ -13,10 +13,10 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.errors import CHANGED_KIND, INDICES, KernelTypeError
-from pykern.frontend import arithmetic, from_end, rows
+from pykern.frontend import arithmetic, from_end, row_stores, rows, short_rows, slices
 from pykern.frontend.casts import convert, materialise, mlir_type, to_storage
 from pykern.frontend.names import Names
-from pykern.frontend.rows import Row
+from pykern.frontend.rows import Row, View
 from pykern.frontend.values import (
     Array,
     LanguageName,
@@ -43,6 +43,8 @@ class Elements(Names):
             return self.tuple_item(node, base)
         if isinstance(base, TypeValue | LanguageName):
             return base  # an annotation such as pk.f32[:]
+        if rows.is_row(base) and slices.has_slice(node.slice, len(base.shape)):
+            return slices.sliced(self, node, base)
         if isinstance(base, Row):
             return self.row_item(node, base)
         array, indices = self.subscript(node, base)
@@ -84,12 +86,64 @@ class Elements(Names):
     def row_item(self, node: ast.Subscript, row: Row) -> Value:
         """``(x[i] - x[j])[k]``: an element, or with fewer indices than dimensions a row of a computed row."""
         found: Value = row
-        for index in node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]:
+        for index in self.row_indices(node, row):
             if not isinstance(found, Row):
                 raise self.type_error(node, f"{describe(row)} has fewer dimensions than indices are given",
                                       "give one index for each dimension", INDICES)  # fmt: skip
-            found = rows.item(self, node, found, self.place(index, self.scalar(index), found, 0))
+            place = self.place(node, index, found, 0)
+            rows.check_index(self, found, place, found.shape[0])
+            found = rows.item(self, node, found, place)
         return found
+
+    def row_indices(self, node: ast.Subscript, row: Row) -> list[Scalar]:
+        """The indices of a computed row, a tuple's one by one."""
+        nodes = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+        while nodes and len(nodes) <= len(row.shape) and slices.is_whole(nodes[-1]):
+            nodes.pop()
+        found: list[Scalar] = []
+        for part in nodes:
+            value = self.expression(part.value if isinstance(part, ast.Starred) else part)
+            several = value.items if isinstance(value, TupleValue) else (value,)
+            found += [self.as_scalar(part, v) for v in several]
+        return found
+
+    def store_part(self, target: ast.Subscript, value: Value, written: ast.expr | None) -> None:
+        """``x[i] = value``: an element, a row, a slice, or a part of a short computed row."""
+        base = self.expression(target.value)
+        if isinstance(base, Row) and not rows.shows_memory(base):
+            short_rows.put(self, target, base, value, written or target)
+        elif rows.is_row(base) and slices.has_slice(target.slice, len(base.shape)):
+            part = slices.sliced(self, target, base)
+            assert isinstance(part, Array | View)
+            row_stores.store(self, target, part, value, written)
+        elif isinstance(base, View):
+            self._store_in_view(target, base, value, written)
+        else:
+            array, indices = self.subscript(target, base)
+            if len(indices) == len(array.outer) + len(array.shape):
+                self.store(target, array, indices, value, written)
+            else:
+                row_stores.store(self, target, self.part(target, array, indices), value, written)
+
+    def _store_in_view(
+        self, target: ast.Subscript, base: View, value: Value, written: ast.expr | None
+    ) -> None:
+        part: Value = base
+        *before, last = self.row_indices(target, base) or [None]
+        for index in before:
+            assert isinstance(part, View)
+            part = rows.item(self, target, part, self.place(target, index, part, 0))  # type: ignore[arg-type]
+        if not isinstance(part, View):
+            raise self.type_error(target, f"{describe(base)} has fewer dimensions than indices are given",
+                                  "give one index for each dimension", INDICES)  # fmt: skip
+        if last is None:
+            row_stores.store(self, target, part, value, written)
+            return
+        last = self.place(target, last, part, 0)
+        if len(part.shape) > 1:
+            row_stores.store(self, target, rows.item(self, target, part, last), value, written)  # type: ignore[arg-type]
+        else:
+            row_stores.put(self, target, part, (last,), value, written)
 
     def subscript(self, node: ast.Subscript, base: Value | None = None) -> tuple[Array, list[ir.Value]]:
         """The array and the index values of ``x[i, j]``, of the first dimensions or of all."""
@@ -119,7 +173,7 @@ class Elements(Names):
         node = access.slice
         nodes = list(node.elts) if isinstance(node, ast.Tuple) else [node]
         if len(nodes) <= len(array.shape):
-            while nodes and _is_whole(nodes[-1]):
+            while nodes and slices.is_whole(nodes[-1]):
                 nodes.pop()  # x[i, :] is x[i]
         items: list[tuple[ast.expr, Value]] = []
         for item in nodes:
@@ -241,10 +295,3 @@ class Elements(Names):
         if array.dtype != bool_:
             return value
         return arith.ExtUIOp(ir.IntegerType.get_signless(8), value).result
-
-
-def _is_whole(node: ast.expr) -> bool:
-    """Whether an index takes a whole dimension: `:`, or `...`, which stands for all that are left."""
-    if isinstance(node, ast.Slice):
-        return node.lower is node.upper is node.step is None
-    return isinstance(node, ast.Constant) and node.value is Ellipsis

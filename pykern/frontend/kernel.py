@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mlir import ir
 from mlir.dialects import func
 
+from pykern.data.launch_bounds import ANNOTATED
 from pykern.data.source import (
     ArgSpec,
     ArraySpec,
     KernelSource,
+    Parameter,
     ScalarSpec,
     StaticSpec,
     StructSpec,
@@ -23,24 +26,25 @@ from pykern.dialect import attributes as kern
 from pykern.dialect.collectives import CONVERGENT
 from pykern.dialect.context import kern_ops
 from pykern.dialect.diagnostics import span_of
+from pykern.dialect.reports import AssertOp
 from pykern.errors import KernelSyntaxError, LaunchError
-from pykern.frontend import captured
-from pykern.frontend.casts import memory_type, mlir_type
+from pykern.frontend import arithmetic, captured
+from pykern.frontend.casts import materialise, memory_type, mlir_type
 from pykern.frontend.desugar import RESULT, Desugarer
 from pykern.frontend.parse import parse_function
 from pykern.frontend.translation import Frame
 from pykern.frontend.translator import Translator
 from pykern.frontend.values import Array, Environment, NoneValue, Scalar, TupleValue, Value
-from pykern.types import BY_NAME
+from pykern.types import BY_NAME, weak_int
 
 
-def build_module(source: KernelSource) -> ir.Module:
-    """Translate the kernel inside the current MLIR context.
+def build_module(source: KernelSource, checks_lengths: bool = False) -> ir.Module:
+    """Translate the kernel inside the current MLIR context. `checks_lengths`: asserts for the launch are left in it.
 
     Raises `KernelSyntaxError` or `KernelTypeError` at the place in the user's source.
     """
     parsed = parse_function(source.function)
-    t = Translator(source)
+    t = Translator(source, checks_lengths=checks_lengths)
     t.frames.append(Frame(parsed, Environment(captures=captured.values(source.function.captures))))
     with t.location(parsed.node):
         module = ir.Module.create()
@@ -61,6 +65,8 @@ def build_module(source: KernelSource) -> ir.Module:
             )
         t.shared_bytes = next(arguments, None)
         with ir.InsertionPoint(block):
+            for parameter in source.parameters:
+                _know_lengths(t, parameter)
             t.statements(Desugarer().function_body(parsed.node.body))
             func.ReturnOp([])
     _drop_guards(module)
@@ -145,6 +151,30 @@ def _bind(spec: ArgSpec, name: str, arguments: Iterator[ir.Value], reads: bool, 
     items = tuple(_bind(inner, f"{name}.{field}", arguments, reads, writes) for field, inner in spec.fields)
     is_tuple = all(field.isdigit() for field, _ in spec.fields)
     return TupleValue(items, spec.name, () if is_tuple else tuple(field for field, _ in spec.fields))
+
+
+def _know_lengths(t: Translator, parameter: Parameter) -> None:
+    """The annotated lengths of an array are known. Each launch is checked for them, as only the first of its kind has
+    looked at the annotation."""
+    array = t.names[parameter.name]
+    if not parameter.lengths or not isinstance(array, Array):
+        return
+    for d, length in enumerate(parameter.lengths):
+        if length is not None and array.shape[d] is None and (t.checks_lengths or t.source.options.debug):
+            passed = t.length(array, d)
+            same = arithmetic.binary("==", passed, Scalar(weak_int, const=length))
+            message = (
+                f"{ANNOTATED}`{array.name}` is annotated {array.dtype.name}[{_shown(parameter.lengths)}]"
+            )
+            AssertOp.create(materialise(same), message, before_launch=not t.source.options.debug)
+    shape = tuple(
+        known if known is not None else n for n, known in zip(array.shape, parameter.lengths, strict=True)
+    )
+    t.names[parameter.name] = replace(array, shape=shape)
+
+
+def _shown(lengths: tuple[int | None, ...]) -> str:
+    return ", ".join(":" if n is None else str(n) for n in lengths)
 
 
 def _mark(made: func.FuncOp, source: KernelSource) -> None:

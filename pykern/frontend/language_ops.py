@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 from pykern.data.operator_functions import ARITHMETIC, COMPARISONS, LOGICAL, OF_ROWS
 from pykern.dialect import collectives, differentiation, index_space, memory
 from pykern.errors import ARGUMENTS
-from pykern.frontend import arithmetic, mathematics, philox, private_arrays, row_reductions, row_stores, rows
+from pykern.frontend import (
+    arithmetic,
+    mathematics,
+    philox,
+    private_arrays,
+    row_products,
+    row_reductions,
+    row_stores,
+    rows,
+)  # fmt: skip
 from pykern.frontend.advice import instead_of_function
 from pykern.frontend.call_arguments import argument_nodes, given_by_name
 from pykern.frontend.casts import bitcast, convert, materialise
@@ -212,7 +221,7 @@ def _dot(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     given = given_by_name(t, node, ("a", "b"), args, keywords)
     if len(given) != 2:
         raise t.type_error(node, f"`{ast.unparse(node.func)}` takes two rows", "give both", ARGUMENTS)
-    return row_reductions.dot(t, node, given["a"], given["b"])
+    return row_products.product(t, node, given["a"], given["b"])
 
 
 def _norm(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
@@ -233,7 +242,7 @@ def _cross(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value
 
 
 def _array(t: Calls, node: ast.Call) -> Value:
-    """``np.array([a, b, c])``: a row of numbers, in their common type."""
+    """``np.array([a, b, c])``, ``np.array([[a, b], [c, d]])``: a row of numbers, in their common type."""
     names, kind = ("object", "dtype"), None
     given = dict(zip(names, node.args, strict=False)) | {k.arg: k.value for k in node.keywords}
     listed = given.get("object")
@@ -241,7 +250,21 @@ def _array(t: Calls, node: ast.Call) -> Value:
         raise t.type_error(node, "np.array takes a list of numbers in kernels", "write np.array([a, b, c])")
     if "dtype" in given:
         kind = private_arrays.type_of(t, node, t.expression(given["dtype"]))
-    return rows.of_numbers(t, node, [t.scalar(item) for item in listed.elts], kind)
+    lines = [item.elts if isinstance(item, ast.List | ast.Tuple) else [item] for item in listed.elts]
+    is_matrix = any(isinstance(item, ast.List | ast.Tuple) for item in listed.elts)
+    if len({len(line) for line in lines}) > 1 or not lines[0]:
+        raise t.type_error(
+            node, "the rows of np.array have different lengths", "give each row as many numbers"
+        )
+    shape = [len(lines), len(lines[0])] if is_matrix else [len(lines)]
+    return rows.of_numbers(t, node, [t.scalar(item) for line in lines for item in line], kind, shape)
+
+
+def _copy(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """``np.copy(x[i])``: the elements as they are now."""
+    if len(args) != 1 or keywords or not rows.is_row(args[0]):
+        raise t.type_error(node, "`copy` takes one row", "write np.copy(x[i])")
+    return rows.computed(t, node, [args[0]], lambda one: one[0])
 
 
 def _python_cast(t: Calls, node: ast.Call, name: str, args: list[Value]) -> Value:
@@ -273,7 +296,10 @@ _HANDLERS: dict[str, Callable] = {
     "shared": buffer(memory.SharedOp, "shared"),
     "private": buffer(memory.PrivateOp, "private"),
     **{name: private_arrays.filled(name) for name in ("zeros", "ones", "empty", "full")},
-    **dict.fromkeys(("dot", "inner", "vdot"), _dot),
+    **dict.fromkeys(("dot", "inner", "vdot", "matmul"), _dot),
+    **row_products.HANDLERS,
+    "eye": private_arrays.eye,
+    "copy": _copy,
     "norm": _norm,
     "cross": _cross,
     "barrier": barrier,

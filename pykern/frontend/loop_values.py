@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, TypeGuard
 from mlir import ir
 
 from pykern.data.locations import SourceSpan
-from pykern.data.scopes import assigned
+from pykern.data.scopes import assigned, walk
 from pykern.errors import CHANGED_KIND
+from pykern.frontend import row_merging
 from pykern.frontend.advice import instead_of
 from pykern.frontend.casts import convert, materialise
 from pykern.frontend.desugar import RESULT
@@ -31,6 +32,7 @@ from pykern.frontend.merging import (
     unify,
     zeros_like,
 )
+from pykern.frontend.rows import ShortRow, is_row
 from pykern.frontend.values import (
     Scalar,
     Undefined,
@@ -73,7 +75,8 @@ def build_loop(
     # a target that had an integer before the loop keeps its last value after it
     kept = sorted(n for n in local if isinstance(v := before.get(n), Scalar) and v.dtype in (weak_int, i64))
     local = local.difference(kept)
-    assigned = [n for n in dict.fromkeys((*kept, *assigned_names(body))) if n not in local]
+    stored = [n for n in stored_names(body) if isinstance(before.get(n), ShortRow)]
+    assigned = [n for n in dict.fromkeys((*kept, *assigned_names(body), *stored)) if n not in local]
     initial = {n: before[n] for n in assigned if flows(before.get(n))}
     carried = _carried(initial)
     changing: dict[str, Value] = {}
@@ -81,6 +84,12 @@ def build_loop(
         t.frame.environment.locals = {**before, **changing}
         op, block, counter = make(carried)
         ends = t.names
+        rows_of = [n for n in assigned if n not in changing]
+        assert isinstance(node, ast.For | ast.While)
+        if row_merging.carry(t, node, block, before, carried.initial, ends, rows_of):
+            carried = _carried(carried.initial)
+            op.erase()
+            continue
         if unfit := _unfit(carried, ends):  # an error where they are read, but as temporaries they do no harm
             for name in unfit:
                 places = known.get(name), t.place_of(name, body)
@@ -127,11 +136,13 @@ def _carried(initial: dict[str, Value]) -> Carried:
 
 
 def _unfit(carried: Carried, ends: dict[str, Value]) -> set[str]:
-    """Names with a constant, before the loop or at its end, that the type of both does not hold."""
+    """Names with a constant, before the loop or at its end, that the type of both does not hold, and with a row that is
+    of another form at the end."""
     return {
         name
         for name, value in carried.initial.items()
-        if flows(end := ends[name]) and same_form(value, end) and not holds(value, end)
+        if (flows(end := ends[name]) and same_form(value, end) and not holds(value, end))
+        or (is_row(value) and not (flows(end) and same_form(value, end)))
     }
 
 
@@ -189,6 +200,15 @@ def _widened(
                                CHANGED_KIND, kinds.places)  # fmt: skip
         types += [unify(next(given), leaf.dtype) for leaf in leaves(end)]
     return types
+
+
+def stored_names(body: list[ast.stmt]) -> Iterator[str]:
+    """Names of which the statements may store parts: ``d[0] = 1``."""
+    for statement in body:
+        for part in walk(statement):
+            is_store = isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store)
+            if is_store and isinstance(part.value, ast.Name):
+                yield part.value.id
 
 
 def assigned_names(body: list[ast.stmt]) -> Iterator[str]:

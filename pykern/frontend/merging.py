@@ -1,31 +1,38 @@
 """How values from two paths become one: types unified, tuples leaf by leaf.
 
 A value that can flow through the IR is a tree of scalars; its leaves are what branches and loops
-yield. Everything else (arrays, functions, strings) has to be the same on both paths.
+yield. Of a row of an array, ``x[i]``, they are its indices, of a short computed row its elements. Everything else
+(whole arrays, functions, strings) has to be the same on both paths; `row_merging` has what rows become.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from pykern.data.locations import SourceSpan
 from pykern.data.promotion import promote
-from pykern.frontend.casts import can_hold, zero
+from pykern.frontend.casts import can_hold, materialise, zero
+from pykern.frontend.rows import ShortRow, nested
 from pykern.frontend.values import Array, Scalar, TupleValue, Undefined, UnsupportedValue, Value, describe
-from pykern.types import DType
+from pykern.types import DType, weak_int
 
 
 def flows(value: Value | None) -> bool:
     """Whether a value is a tree of scalars."""
     if isinstance(value, TupleValue):
         return all(flows(item) for item in value.items)
-    return isinstance(value, Scalar)
+    return isinstance(value, Scalar | ShortRow) or (isinstance(value, Array) and bool(value.outer))
 
 
 def leaves(value: Value) -> Iterator[Scalar]:
     if isinstance(value, TupleValue):
         for item in value.items:
             yield from leaves(item)
+    elif isinstance(value, ShortRow):
+        yield from leaves(value.operands[0])
+    elif isinstance(value, Array):
+        yield from (Scalar(weak_int, index) for index in value.outer)
     else:
         assert isinstance(value, Scalar)
         yield value
@@ -35,12 +42,21 @@ def rebuild(shape: Value, scalars: Iterator[Scalar]) -> Value:
     """A value of the form of `shape` with other leaves."""
     if isinstance(shape, TupleValue):
         return TupleValue(tuple(rebuild(item, scalars) for item in shape.items), shape.name, shape.fields)
+    if isinstance(shape, ShortRow):
+        items = nested(scalars, [d.const for d in shape.shape])  # type: ignore[misc]
+        return replace(shape, operands=(items,), dtype=next(leaves(items)).dtype)
+    if isinstance(shape, Array):
+        return replace(shape, outer=tuple(materialise(next(scalars)) for _ in shape.outer))
     return next(scalars)
 
 
 def same_form(a: Value, b: Value) -> bool:
     if isinstance(a, TupleValue) and isinstance(b, TupleValue):
         return len(a.items) == len(b.items) and all(map(same_form, a.items, b.items))
+    if isinstance(a, ShortRow) and isinstance(b, ShortRow):
+        return [d.const for d in a.shape] == [d.const for d in b.shape]
+    if isinstance(a, Array) and isinstance(b, Array):
+        return a.ssa == b.ssa and len(a.outer) == len(b.outer) > 0
     return isinstance(a, Scalar) and isinstance(b, Scalar)
 
 
@@ -68,6 +84,8 @@ def same(a: Value | None, b: Value | None) -> bool:
         return a.ssa is not None and b.ssa is not None and a.ssa == b.ssa
     if isinstance(a, Array) and isinstance(b, Array):
         return a.ssa == b.ssa and a.outer == b.outer
+    if isinstance(a, ShortRow) and isinstance(b, ShortRow) and a.operands[0] is b.operands[0]:
+        return a.indices == b.indices and a.is_shared == b.is_shared
     return a is not None and a == b
 
 

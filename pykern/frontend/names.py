@@ -28,6 +28,7 @@ from pykern.frontend import arithmetic, row_reductions
 from pykern.frontend.advice import METHODS, instead_of
 from pykern.frontend.mathematics import NAMES
 from pykern.frontend.rows import Row
+from pykern.frontend.slices import transposed
 from pykern.frontend.translation import Translation
 from pykern.frontend.values import (
     Array,
@@ -200,6 +201,8 @@ class Names(Translation):
             for d in range(len(array.shape)):
                 total = arithmetic.binary("*", total, self.length(array, d))
             return total
+        if node.attr == "T" and array.shape:
+            return transposed(self, node, array)  # type: ignore[arg-type]
         if node.attr in (*OF_ROWS, *row_reductions.METHODS) and array.shape:
             return row_reductions.RowMethod(array, node.attr)
         hint = METHODS.get(node.attr, "there are shape, dtype, ndim, size")

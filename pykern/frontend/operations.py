@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from pykern.data.source import LIST
-from pykern.frontend import arithmetic, branches, row_reductions, rows
+from pykern.frontend import arithmetic, branches, row_products, rows
 from pykern.frontend.advice import scalar_from
 from pykern.frontend.debug_checks import check_divisor, check_power
 from pykern.frontend.translation import Translation
@@ -50,7 +50,7 @@ class Operations(Translation):
         if isinstance(left, TupleValue) and isinstance(right, TupleValue) and symbol == "+":
             return TupleValue(left.items + right.items)
         if isinstance(op, ast.MatMult):
-            return row_reductions.dot(self, node, left, right)
+            return row_products.product(self, node, left, right)
         if symbol is None:
             raise self.syntax_error(node, "this operator is not available in kernels")
         if rows.are_operands([left, right]):

@@ -19,6 +19,7 @@ from pykern.frontend.values import (
     Array,
     LanguageName,
     Scalar,
+    TupleValue,
     TypeValue,
     Value,
     describe,
@@ -49,6 +50,26 @@ def filled(name: str) -> Callable:
         return made
 
     return create
+
+
+def eye(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """``np.eye(3)``: a matrix with ones on its diagonal."""
+    given = given_by_name(t, node, ("N", "M", "k", "dtype"), args, keywords)
+    if "N" not in given or "k" in given:
+        raise t.type_error(
+            node, "`eye` takes the number of rows, that of columns, and a dtype", "write np.eye(3)"
+        )
+    dtype = type_of(t, node, given.get("dtype", TypeValue(f64)))
+    shape = constant_shape(t, node, TupleValue((given["N"], given.get("M", given["N"]))), "private")
+    made = Array(
+        "private memory", dtype, memory.PrivateOp.create(shape, memory_type(dtype)), "private", shape
+    )
+    if all(shape):
+        row_stores.store(t, node, made, Scalar(weak_int, const=0))
+    for k in range(min(shape)):
+        place = Scalar(weak_int, const=k)
+        row_stores.put(t, node, made, (place, place), Scalar(weak_int, const=1))
+    return made
 
 
 def type_of(t: Calls, node: ast.Call, value: Value) -> DType:

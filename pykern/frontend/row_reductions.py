@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pykern.frontend.calls import Calls
     from pykern.frontend.operations import Operations
 
+FILE = "<pykern."
+"""How the names of the files begin that these functions are of."""
 _PLACE = """\
 def {name}(x):
     best = x[0]
@@ -75,17 +77,27 @@ class RowMethod(Extension):
 def method(t: Calls, node: ast.Call, called: RowMethod, given: list[Value], keywords: dict) -> Value:
     """``x[i].sum()``, ``x[i].dot(y[i])``, ``x[i].astype(np.float32)``."""
     if called.name == "dot" and len(given) == 1 and not keywords:
-        return dot(t, node, called.array, given[0])
+        return t.binary(node, ast.MatMult(), called.array, given[0])  # type: ignore[attr-defined]
     if called.name == "astype" and len(given) == 1 and isinstance(given[0], TypeValue) and not keywords:
         return t.converted(node, node, called.array, given[0].dtype)
+    if called.name == "copy" and not given and not keywords:
+        return computed(t, node, [called.array], lambda one: one[0])
     if called.name in METHODS:
-        raise t.type_error(node, f"`{called.name}` of a row takes one argument", _WRITE[called.name])
+        raise t.type_error(
+            node,
+            f"`{called.name}` of a row takes {'one' if called.name != 'copy' else 'no'} argument",
+            _WRITE[called.name],
+        )
     return call(t, node, called.name, called.array, given, keywords)
 
 
-METHODS = ("dot", "astype")
+METHODS = ("dot", "astype", "copy")
 """Of rows, beside the reductions."""
-_WRITE = {"dot": "write x[i].dot(y[i])", "astype": "write x[i].astype(np.float32)"}
+_WRITE = {
+    "dot": "write x[i].dot(y[i])",
+    "copy": "write x[i].copy()",
+    "astype": "write x[i].astype(np.float32)",
+}
 
 
 def call(t: Calls, node: ast.Call, name: str, array: Rows, given: list[Value], keywords: dict) -> Value:
@@ -168,7 +180,7 @@ def _sum_of_products(t: Operations, node: ast.AST, left: Rows, right: Rows) -> S
 def _reduced(t: Calls, node: ast.AST, name: str, array: Rows) -> Scalar:
     """In the type that sums are kept in."""
     names = tuple((n, Builtin(n)) for n in ("loop_range", "maximum", "minimum"))
-    function = FunctionSource(f"{name}_of", f"<pykern.{name}>", 1, _text(name, len(array.shape)), names)
+    function = FunctionSource(f"{name}_of", f"{FILE}{name}>", 1, _text(name, len(array.shape)), names)
     arguments: list[Value] = [array]
     if name in _STARTS:
         kind = bool_ if name in ("any", "all") else _kept_in(array.dtype.loaded)

@@ -7,16 +7,19 @@ out: a store for each element, in their order, in loops where the length is not 
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import TYPE_CHECKING
 
 from mlir import ir
 from mlir.dialects import scf
 
 from pykern.frontend import rows
-from pykern.frontend.advice import scalar_from
-from pykern.frontend.casts import materialise
-from pykern.frontend.rows import Row
+from pykern.frontend.advice import SAY_HOW_LONG, scalar_from
+from pykern.frontend.casts import convert, materialise
+from pykern.frontend.merging import same
+from pykern.frontend.rows import Row, View
 from pykern.frontend.values import Array, Scalar, TupleValue, Value, describe
+from pykern.passes.analysis.cost_model.code_size import UNASKED_COPIES
 from pykern.passes.analysis.cost_model.lengths import COPIED_ROW
 from pykern.types import weak_int
 
@@ -24,9 +27,11 @@ if TYPE_CHECKING:
     from pykern.frontend.elements import Elements
 
 
-def store(t: Elements, node: ast.expr, target: Array, value: Value, written: ast.AST | None = None) -> None:
+def store(
+    t: Elements, node: ast.expr, target: Array | View, value: Value, written: ast.AST | None = None
+) -> None:
     """All elements of `target`. Raises `KernelTypeError` for what has another shape, or is no number."""
-    if target.space != "private" and not target.outer:
+    if isinstance(target, Array) and target.space != "private" and not target.outer:
         raise t.type_error(node, f"each work-item would write all of {describe(target)}", scalar_from(target))
     if not (isinstance(value, Scalar) or rows.are_operands([target, value])):
         t.as_scalar(written or node, value)  # says what it is instead
@@ -36,50 +41,91 @@ def store(t: Elements, node: ast.expr, target: Array, value: Value, written: ast
                            "write a loop over the rows")  # fmt: skip
     if isinstance(value, Row):
         rows.check_fresh(t, written or node, value)
-        _refuse_shifted(t, written or node, target, value)
     shape = rows.joined(t, written or node, rows.lengths(t, target), given)
     with t.array_writes.storing():
         _store(t, node, target, value, shape, written)
-    t.note_array_write(target.ssa)
+    t.note_array_write(memory_of(target).ssa)
+
+
+def memory_of(target: Array | View) -> Array:
+    """The array that a view shows."""
+    while isinstance(target, View):
+        target = target.operands[0]  # type: ignore[assignment]
+    return target
+
+
+def put(
+    t: Elements, node: ast.AST, target: Array | View, indices: tuple[Scalar, ...], value: Value,
+    written: ast.AST | None = None,
+) -> None:  # fmt: skip
+    """One element of `target`."""
+    while isinstance(target, View):
+        indices = target.place(target.operands[1:], (*target.indices, *indices))
+        target = target.operands[0]  # type: ignore[assignment]
+    places = [materialise(convert(index, weak_int)) for index in indices]
+    t.store(node, target, [*target.outer, *places], value, written)
 
 
 def _store(
-    t: Elements, node: ast.expr, target: Array, value: Value, shape: list[Scalar], written: ast.AST | None
+    t: Elements,
+    node: ast.expr,
+    target: Array | View,
+    value: Value,
+    shape: list[Scalar],
+    written: ast.AST | None,
 ) -> None:
-    length = shape[0]
+    count, is_moved = rows.known_count(shape), _is_moved(target, value, len(shape))
+    if count is not None and (count <= COPIED_ROW or (count <= UNASKED_COPIES and is_moved)):
+        ranges = (range(length.const) for length in shape)  # type: ignore[arg-type]
+        places = [tuple(Scalar(weak_int, const=k) for k in place) for place in itertools.product(*ranges)]
+        found = [rows.element_of(t, node, value, place) for place in places]  # all, before one is written
+        for place, element in zip(places, found, strict=True):
+            put(t, node, target, place, element, written)
+        return
+    if is_moved:
+        name = memory_of(target).name
+        reason = f"`{name}` is read at other places than it is written"
+        hint = f"{SAY_HOW_LONG}, or write a loop over the elements"
+        raise t.type_error(written or node, reason, hint)
+    _store_each(t, node, target, value, shape, (), written)
 
-    def one(index: Scalar) -> None:
-        part = rows.part(t, node, value, len(shape), index)
-        if len(shape) > 1:
-            into = t.item(node, target, index)
-            assert isinstance(into, Array)
-            _store(t, node, into, part, shape[1:], written)
-        else:
-            t.store(node, target, [*target.outer, materialise(index)], part, written)
 
+def _store_each(
+    t: Elements, node: ast.expr, target: Array | View, value: Value, shape: list[Scalar],
+    before: tuple[Scalar, ...], written: ast.AST | None,
+) -> None:  # fmt: skip
+    """One element after the other."""
+    if len(before) == len(shape):
+        put(t, node, target, before, rows.element_of(t, node, value, before), written)
+        return
+    length = shape[len(before)]
     if length.is_const and (length.const <= COPIED_ROW or rows.has_tuple(value)):  # type: ignore[operator]
         for place in range(length.const):  # type: ignore[arg-type]
-            one(Scalar(weak_int, const=place))
+            _store_each(t, node, target, value, shape, (*before, Scalar(weak_int, const=place)), written)
         return
-    bounds = [
-        materialise(Scalar(weak_int, const=0)),
-        materialise(length),
-        materialise(Scalar(weak_int, const=1)),
-    ]
-    loop = scf.ForOp(*bounds)
+    bounds = [Scalar(weak_int, const=0), length, Scalar(weak_int, const=1)]
+    loop = scf.ForOp(*map(materialise, bounds))
     with ir.InsertionPoint(loop.body):
-        one(Scalar(weak_int, loop.induction_variable))
+        index = Scalar(weak_int, loop.induction_variable)
+        _store_each(t, node, target, value, shape, (*before, index), written)
         scf.YieldOp([])
 
 
-def _refuse_shifted(t: Elements, node: ast.AST, target: Array, row: Row) -> None:
-    """A row of the target that is taken for each of its rows would be written while it is still read."""
-    for operand in row.operands:
-        if isinstance(operand, Row):
-            _refuse_shifted(t, node, target, operand)
-        elif isinstance(operand, Array) and operand.ssa is target.ssa and len(operand.shape) < len(row.shape):
-            raise t.type_error(node, f"`{operand.name}` is read for each row of `{target.name}`, and written with them",
-                               "write a loop over the elements")  # fmt: skip
+def _is_moved(target: Array | View, value: Value, rank: int) -> bool:
+    """Whether elements of the array that is written are read at other places than they are written: all of them are to
+    be read first."""
+    if isinstance(value, View) and memory_of(target).ssa in rows.arrays_of(value):
+        return not (isinstance(target, View) and _is_same(target, value))
+    if isinstance(value, Row):
+        return any(_is_moved(target, operand, rank) for operand in value.operands)
+    if isinstance(value, Array) and value.ssa == memory_of(target).ssa:
+        return isinstance(target, View) or len(value.shape) < rank
+    return False
+
+
+def _is_same(a: View, b: View) -> bool:
+    """Whether two views were written alike, of the same numbers."""
+    return a.text == b.text and len(a.operands) == len(b.operands) and all(map(same, a.operands, b.operands))
 
 
 def items(t: Elements, node: ast.expr, row: Value, count: int) -> TupleValue:

@@ -1,20 +1,24 @@
 """Arithmetic on rows in a kernel: ``x[j] - x[i]``, ``np.sqrt(v[i])``, ``0.5 * (a[i] + b[i])``.
 
 Comes in: operands, of which at least one is an array of one or more dimensions: a row, or private or shared memory.
-Goes out: a `Row`. Its elements are computed where they are read, so it needs no memory, and lengths may be those of the
-launch. Reading one after an array that it is computed from was written is an error, see `array_writes`.
-Read next: `row_stores`, which keeps a row in memory.
+Goes out: a `Row`. A short one whose lengths are known is computed here, and is a `ShortRow` of values. The elements of
+others are computed where they are read, so they need no memory, and lengths may be those of the launch. Reading one
+after an array that it is computed from was written is an error, see `array_writes`.
+Read next: `row_stores`, which keeps a row in memory; `slices`, which are rows, too.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import itertools
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeGuard, Union
 
 from mlir import ir
 
+from pykern.data.launch_bounds import LENGTHS
 from pykern.data.promotion import promote
 from pykern.data.source import KernelSource
 from pykern.dialect.reports import AssertOp
@@ -24,30 +28,35 @@ from pykern.frontend.advice import scalar_from
 from pykern.frontend.array_writes import Origin
 from pykern.frontend.casts import convert, materialise
 from pykern.frontend.values import Array, Extension, OperandError, Scalar, TupleValue, Value, describe
+from pykern.passes.analysis.cost_model.lengths import SHORT_ROW_OF_VALUES
 from pykern.types import DType, f64, i64, weak_float, weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.elements import Elements
 
-LENGTHS = "rows have as many elements as each other"
-"""What `debug=True` asserts."""
-
 
 @dataclass(frozen=True, eq=False)
 class Row(Extension):
-    """Elements ``function(operands)``: `shape` has a length for each dimension, `dtype` is that of the elements."""
+    """Elements ``element(operands, indices)``: `shape` has a length for each dimension that is not indexed yet, `dtype`
+    is that of the elements, `indices` are those of the dimensions before."""
 
     text: str
     operands: tuple[Value, ...]
-    function: Callable[[list[Scalar]], Scalar]
+    element: Callable[[Elements, ast.AST, tuple[Value, ...], tuple[Scalar, ...]], Scalar]
     shape: tuple[Scalar, ...]
     dtype: DType
     origin: Origin
+    indices: tuple[Scalar, ...] = ()
 
     @property
     def description(self) -> str:
+        return f"the computed row {self.shown}"
+
+    @property
+    def shown(self) -> str:
+        """What is written, with types and lengths."""
         dims = ", ".join(str(d.const) if d.is_const else "?" for d in self.shape)
-        return f"the computed row `{self.text}`: {self.dtype.name}[{dims}]"
+        return f"`{self.text}`: {self.dtype.name}[{dims}]"
 
     @property
     def instead_of_scalar(self) -> str | None:
@@ -60,6 +69,31 @@ class Row(Extension):
         return "take one element, as in d[0], or reduce it, as in d.sum()"
 
 
+@dataclass(frozen=True, eq=False)
+class ShortRow(Row):
+    """A row of known lengths whose elements are values: its operand is a tuple of them, of tuples in more dimensions.
+    `is_shared`: another name may mean the same row, so that it cannot be updated in place."""
+
+    is_shared: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class View(Row):
+    """Elements of its first operand at other places: a slice, or a transpose. Where that is an array, the elements are
+    what the array holds when they are read. `place` gives its indices, of the other operands and an element's own."""
+
+    place: Place = lambda _, indices: indices
+
+    @property
+    def description(self) -> str:
+        return f"the row {self.shown}"
+
+    @property
+    def instead_of_scalar(self) -> str | None:
+        return f"take one element, as in {self.text}[0], or reduce it, as in {self.text}.sum()"
+
+
+Place = Callable[[tuple[Value, ...], tuple[Scalar, ...]], tuple[Scalar, ...]]
 Rows = Union[Array, Row]
 
 
@@ -87,18 +121,73 @@ def computed(
 
     Raises `KernelTypeError` for known lengths that differ, and where `function` refuses the elements.
     """
+    operands = [_of_one_type(v) if isinstance(v, TupleValue) else v for v in operands]
+    shape: list[Scalar] = []
+    for operand in operands:
+        shape = joined(t, node, shape, lengths(t, operand))
+
+    def element(
+        t: Elements, node: ast.AST, operands: tuple[Value, ...], indices: tuple[Scalar, ...]
+    ) -> Scalar:
+        found = [element_of(t, node, operand, indices) for operand in operands]
+        with t.operands_of(node):
+            return function(found)
+
+    return formula(t, node, operands, element, shape)
+
+
+def formula(t: Elements, node: ast.AST, operands: list[Value], element: Callable, shape: list[Scalar]) -> Row:
+    """The row whose elements ``element`` gives. It keeps no values but `operands`: they may have come out of a branch
+    or a loop when elements are computed."""
     for operand in operands:
         if isinstance(operand, Row):
             check_fresh(t, node, operand)
-    shape = _common_shape(t, node, operands)
-    arrays = [array for operand in operands for array in _arrays(operand)]
-    unique = tuple({id(array): array for array in arrays}.values())
-    text = _text(node)
-    row = Row(text, tuple(operands), function, shape, weak_int, t.array_writes.origin(unique))
-    return replace(row, dtype=_element_type(t, node, row))
+    arrays = {id(array): array for operand in operands for array in arrays_of(operand)}
+    origin = t.array_writes.origin(tuple(arrays.values()))
+    row = Row(text_of(node), tuple(operands), element, tuple(shape), weak_int, origin)
+    if (count := known_count(shape)) is not None and 0 < count <= SHORT_ROW_OF_VALUES:
+        return values_of(t, node, row)
+    return replace(row, dtype=element_type(t, node, row))
 
 
-def _text(node: ast.AST) -> str:
+def values_of(t: Elements, node: ast.AST, row: Rows, shape: tuple[Scalar, ...] | None = None) -> ShortRow:
+    """The elements of a row of known lengths, computed here."""
+    known = [length.const for length in (row.shape if shape is None else shape)]  # type: ignore[union-attr]
+    found = [
+        element_of(t, node, row, tuple(Scalar(weak_int, const=k) for k in place))
+        for place in itertools.product(*(range(n) for n in known))  # type: ignore[arg-type]
+    ]
+    return short_row(t, row.text if isinstance(row, Row) else row.name, found, known)  # type: ignore[arg-type]
+
+
+def short_row(
+    t: Elements, text: str, numbers: list[Scalar], shape: list[int], is_shared: bool = False
+) -> ShortRow:
+    """The row of these numbers, the last dimension first."""
+    lengths = tuple(Scalar(weak_int, const=n) for n in shape)
+    origin = t.array_writes.origin(())
+    operands = (nested(iter(numbers), shape),)
+    return ShortRow(text, operands, _of_tuple, lengths, numbers[0].dtype, origin, (), is_shared)
+
+
+def nested(numbers: Iterator[Scalar], shape: list[int]) -> TupleValue:
+    """Numbers in order as a tuple, of tuples in more dimensions."""
+    inner = shape[1:]
+    return TupleValue(
+        tuple(nested(numbers, inner) if inner else next(numbers) for _ in range(shape[0])),
+    )
+
+
+def _of_tuple(t: Elements, node: ast.AST, operands: tuple[Value, ...], indices: tuple[Scalar, ...]) -> Scalar:
+    return element_of(t, node, operands[0], indices)
+
+
+def known_count(shape: list[Scalar] | tuple[Scalar, ...]) -> int | None:
+    """How many elements there are, where all lengths are known."""
+    return math.prod(d.const for d in shape) if all(d.is_const for d in shape) else None  # type: ignore[misc]
+
+
+def text_of(node: ast.AST) -> str:
     """What is computed, as it is written."""
     if isinstance(node, ast.AugAssign):
         node = ast.BinOp(node.target, node.op, node.value)
@@ -108,12 +197,32 @@ def _text(node: ast.AST) -> str:
 def item(t: Elements, node: ast.expr, row: Row, index: Scalar) -> Value:
     """The element, or the row of fewer dimensions, at one place of the first dimension."""
     check_fresh(t, node, row)
-    return _item(t, node, row, index)
+    if len(row.shape) > 1 and isinstance(row, ShortRow):
+        return view(t, node, row, [index], list(row.shape[1:]), lambda taken, own: (*taken, *own))  # type: ignore[arg-type, return-value]
+    if len(row.shape) > 1:
+        return replace(row, shape=row.shape[1:], indices=(*row.indices, index))
+    return row.element(t, node, row.operands, (*row.indices, index))
+
+
+def view(
+    t: Elements, node: ast.AST, base: Rows, scalars: list[Value], shape: list[Scalar], place: Place
+) -> View:
+    """The elements of `base` whose indices `place` makes of `scalars` and of an element's own indices."""
+    if isinstance(base, Row):
+        check_fresh(t, node, base)
+
+    def element(
+        t: Elements, node: ast.AST, operands: tuple[Value, ...], indices: tuple[Scalar, ...]
+    ) -> Scalar:
+        return element_of(t, node, operands[0], place(operands[1:], indices))
+
+    origin = base.origin if isinstance(base, Row) else t.array_writes.origin((base.ssa,))
+    return View(text_of(node), (base, *scalars), element, tuple(shape), base.dtype, origin, (), place)
 
 
 def check_fresh(t: Elements, node: ast.AST, row: Row) -> None:
     """Raise `KernelTypeError` where an array that the row is computed from has been written since."""
-    if t.array_writes.is_stale(row.origin, t.span(node), row.text):
+    if not shows_memory(row) and t.array_writes.is_stale(row.origin, t.span(node), row.text):
         raise t.type_error(node, f"`{row.text}` is computed where it is read, and what it is computed from was "
                            "written in between", _KEEP, CHANGED_KIND)  # fmt: skip
 
@@ -121,67 +230,91 @@ def check_fresh(t: Elements, node: ast.AST, row: Row) -> None:
 _KEEP = "read it before the write, keep it in t = np.zeros(3, np.float32) with t[:] = ..., or loop over the elements"
 
 
-def _item(t: Elements, node: ast.expr, row: Row, index: Scalar) -> Value:
-    parts = [part(t, node, operand, len(row.shape), index) for operand in row.operands]
-    if len(row.shape) > 1:
-        return replace(row, operands=tuple(parts), shape=row.shape[1:])
-    with t.operands_of(node):
-        return row.function([p for p in parts if isinstance(p, Scalar)])
+def shows_memory(row: Value) -> bool:
+    """Whether elements are what an array holds."""
+    return isinstance(row, Array) or (isinstance(row, View) and shows_memory(row.operands[0]))
 
 
-def part(t: Elements, node: ast.expr, operand: Value, rank: int, index: Scalar) -> Value:
-    """What of an operand the item of a row of `rank` dimensions is computed from: nothing is taken of one of fewer."""
-    if _rank(operand) < rank:
-        return operand
-    if isinstance(operand, Array):
-        return t.item(node, operand, index)
-    if isinstance(operand, Row):
-        return _item(t, node, operand, index)
-    assert isinstance(operand, TupleValue)
-    return _chosen(operand, index)
+def element_of(t: Elements, node: ast.AST, value: Value, indices: tuple[Scalar, ...]) -> Scalar:
+    """The element at a place, of what has fewer dimensions than indices by the last of them."""
+    taken = indices[len(indices) - rank_of(value) :]
+    if isinstance(value, Array):
+        return t.load(node, value, [*value.outer, *(materialise(convert(i, weak_int)) for i in taken)])
+    if isinstance(value, Row):
+        return value.element(t, node, value.operands, (*value.indices, *taken))
+    if isinstance(value, TupleValue):
+        return _chosen(value, taken)
+    assert isinstance(value, Scalar)
+    return value
 
 
-def _chosen(items: TupleValue, index: Scalar) -> Value:
+def _chosen(value: Value, indices: tuple[Scalar, ...]) -> Scalar:
     """The item at a place that need not be known before the kernel runs."""
+    if not indices:
+        assert isinstance(value, Scalar)
+        return value
+    assert isinstance(value, TupleValue)
+    index, *rest = indices
     if index.is_const:
-        return items.items[index.const]  # type: ignore[index]
-    found = items.items[-1]
-    for place in reversed(range(len(items.items) - 1)):
+        return _chosen(value.items[index.const], tuple(rest))  # type: ignore[index]
+    *first, found = (_chosen(part, tuple(rest)) for part in value.items)
+    for place in reversed(range(len(first))):
         here = arithmetic.binary("==", index, Scalar(weak_int, const=place))
-        chosen = mathematics.apply("where", [here, items.items[place], found], False)  # type: ignore[list-item]
-        assert isinstance(chosen, Scalar)
-        found = chosen
+        found = where(here, first[place], found)
     return found
 
 
-def _rank(value: Value) -> int:
+def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
+    """`a` or `b`."""
+    chosen = mathematics.apply("where", [condition, a, b], False)
+    assert isinstance(chosen, Scalar)
+    return chosen
+
+
+def rank_of(value: Value) -> int:
+    """How many indices an element has."""
     if isinstance(value, Array | Row):
         return len(value.shape)
-    return int(isinstance(value, TupleValue))
+    return 1 + rank_of(value.items[0]) if isinstance(value, TupleValue) else 0
 
 
 def _is_flat(value: TupleValue) -> bool:
     return bool(value.items) and not value.fields and all(isinstance(part, Scalar) for part in value.items)
 
 
-def _arrays(value: Value) -> tuple[ir.Value, ...]:
+def _of_one_type(value: TupleValue) -> TupleValue:
+    """A tuple of numbers as NumPy takes it: all of one type."""
+    if not _is_flat(value):
+        return value
+    dtype = common_type(value.items)  # type: ignore[arg-type]
+    return TupleValue(tuple(convert(number, dtype) for number in value.items))  # type: ignore[arg-type]
+
+
+def common_type(numbers: tuple[Scalar, ...] | list[Scalar]) -> DType:
+    """The type that holds all."""
+    dtype = numbers[0].dtype
+    for number in numbers[1:]:
+        dtype = promote(dtype, number.dtype)
+    return dtype
+
+
+def arrays_of(value: Value) -> tuple[ir.Value, ...]:
+    """The arrays that elements are computed from."""
     if isinstance(value, Array):
         return (value.ssa,)
-    return value.origin.arrays if isinstance(value, Row) else ()
+    return tuple(a for o in value.operands for a in arrays_of(o)) if isinstance(value, Row) else ()
+
+
+def places_of(row: ShortRow) -> list[Scalar]:
+    """The indices of the first dimension."""
+    return [Scalar(weak_int, const=k) for k in range(row.shape[0].const)]  # type: ignore[arg-type]
 
 
 def lengths(t: Elements, value: Value) -> list[Scalar]:
     """The length of each dimension; a number has none."""
     if isinstance(value, TupleValue):
-        return [Scalar(weak_int, const=len(value.items))]
+        return [Scalar(weak_int, const=len(value.items)), *lengths(t, value.items[0])]
     return [t.length(value, d) for d in range(len(value.shape))] if isinstance(value, Array | Row) else []
-
-
-def _common_shape(t: Elements, node: ast.AST, operands: list[Value]) -> tuple[Scalar, ...]:
-    shape: list[Scalar] = []
-    for operand in operands:
-        shape = joined(t, node, shape, lengths(t, operand))
-    return tuple(shape)
 
 
 def joined(t: Elements, node: ast.AST, first: list[Scalar], second: list[Scalar]) -> list[Scalar]:
@@ -200,20 +333,34 @@ def _same_length(t: Elements, node: ast.AST, a: Scalar, b: Scalar) -> Scalar:
             raise t.type_error(node, f"rows of {a.const} and of {b.const} elements do not go together",
                                "give both the same length")  # fmt: skip
         return a
-    if isinstance(t.source, KernelSource) and t.source.options.debug:
-        AssertOp.create(materialise(arithmetic.binary("==", a, b)), LENGTHS)
+    is_debug = isinstance(t.source, KernelSource) and t.source.options.debug
+    if (is_debug or t.checks_lengths) and not (a.ssa is not None and b.ssa is not None and a.ssa == b.ssa):
+        AssertOp.create(materialise(arithmetic.binary("==", a, b)), LENGTHS, before_launch=not is_debug)
     return a if a.is_const else b if b.is_const else a
 
 
-def _element_type(t: Elements, node: ast.AST, row: Row) -> DType:
+def check_index(t: Elements, row: Row, index: Scalar, length: Scalar) -> None:
+    """Of values, which no memory holds: whether an index that is known only when this runs lies inside."""
+    is_debug = isinstance(t.source, KernelSource) and t.source.options.debug
+    if index.is_const or not (is_debug or t.checks_lengths) or not has_tuple(row):
+        return
+    index = convert(index, weak_int)
+    inside = arithmetic.binary(
+        "&",
+        arithmetic.binary(">=", index, Scalar(weak_int, const=0)),
+        arithmetic.binary("<", index, length),
+    )
+    message = f"the index of `{row.text}` is inside" if is_debug else row.text
+    AssertOp.create(materialise(inside), message, before_launch=not is_debug)
+
+
+def element_type(t: Elements, node: ast.AST, row: Row) -> DType:
     """The type of the elements: one is computed, and nothing is left of it."""
     scratch = ir.Operation.create("scf.execute_region", regions=1)
-    place = node if isinstance(node, ast.expr) else ast.Name("row", ast.Load())
     try:
         with ir.InsertionPoint(scratch.regions[0].blocks.append()):
-            element: Value = row
-            while isinstance(element, Row):
-                element = _item(t, place, element, Scalar(weak_int, const=0))
+            first = tuple(Scalar(weak_int, const=0) for _ in row.shape)
+            element = element_of(t, node, row, first)
             if not isinstance(element, Scalar):
                 raise OperandError(f"elements of rows are numbers, not {describe(element)}")
             return element.dtype
@@ -221,12 +368,11 @@ def _element_type(t: Elements, node: ast.AST, row: Row) -> DType:
         scratch.erase()
 
 
-def of_numbers(t: Elements, node: ast.AST, numbers: list[Scalar], dtype: DType | None = None) -> Row:
+def of_numbers(t: Elements, node: ast.AST, numbers: list[Scalar], dtype: DType | None = None,
+               shape: list[int] | None = None) -> Row:  # fmt: skip
     """The row of these numbers, in `dtype` or in their common type; Python's numbers are i64 and f64 alone."""
     if dtype is None:
-        dtype = numbers[0].dtype
-        for number in numbers[1:]:
-            dtype = promote(dtype, number.dtype)
+        dtype = common_type(numbers)
         dtype = {weak_int: i64, weak_float: f64}.get(dtype, dtype)
-    converted = TupleValue(tuple(convert(number, dtype) for number in numbers))
-    return computed(t, node, [converted], lambda one: one[0])
+    converted = [convert(number, dtype) for number in numbers]
+    return short_row(t, text_of(node), converted, shape or [len(numbers)])

@@ -60,6 +60,8 @@ class Translation:
     """What the launch gives for `pk.shared(None, dtype)`."""
     calls: int = 0
     """Of functions, which were put in their places so far."""
+    checks_lengths: bool = False
+    """Whether launches are checked for lengths of rows: see `pykern.passes.kernel.launch_bounds.find.length_checks`."""
     array_writes: ArrayWrites = field(default_factory=ArrayWrites)
 
     # -- what `translator` gives -------------------------------------------------------------

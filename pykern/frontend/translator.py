@@ -11,12 +11,12 @@ import ast
 from dataclasses import dataclass
 
 from pykern.data.source import KernelSource
-from pykern.frontend import branches, control, reports, row_stores, rows
+from pykern.frontend import branches, control, reports, row_stores, rows, short_rows, slices
 from pykern.frontend.advice import UNSUPPORTED_EXPRESSIONS, UNSUPPORTED_STATEMENTS
 from pykern.frontend.calls import Calls
 from pykern.frontend.casts import convert
 from pykern.frontend.operations import Operations
-from pykern.frontend.rows import Row
+from pykern.frontend.rows import Row, View
 from pykern.frontend.values import (
     Array,
     LanguageName,
@@ -76,14 +76,7 @@ class Translator(Calls, Operations):
     def do_AugAssign(self, node: ast.AugAssign) -> None:  # noqa: N802
         target = node.target
         if isinstance(target, ast.Subscript):
-            array, indices = self.subscript(target)
-            if len(indices) < len(array.outer) + len(array.shape):
-                part = self.part(target, array, indices)
-                value = self.binary(node, node.op, part, self.expression(node.value))
-                row_stores.store(self, target, part, value)
-                return
-            old = self.load(target, array, indices)
-            self.store(target, array, indices, self.binary(node, node.op, old, self.expression(node.value)))
+            self.update_part(node, target)
             return
         load = (
             ast.copy_location(ast.Name(target.id, ast.Load()), target)
@@ -94,13 +87,37 @@ class Translator(Calls, Operations):
             raise self.syntax_error(target, "only a name or an element can be updated in place")
         held = self.expression(load)
         value = self.binary(node, node.op, held, self.expression(node.value))
-        if isinstance(held, Array) and rows.is_row(held):  # its elements change, as NumPy's do
+        if rows.is_row(held) and rows.shows_memory(held):  # its elements change, as NumPy's do
+            assert isinstance(held, Array | View)
             row_stores.store(self, target, held, value)
             return
         if isinstance(held, Row):
-            raise self.type_error(node, f"{describe(held)} is not kept in memory, and cannot be updated in place",
-                                  f"write {target.id} = {target.id} + ..., or begin with np.zeros(3)")  # fmt: skip
+            short_rows.update(self, node, held, value)
+            return
         self.assign(target, value)
+
+    def update_part(self, node: ast.AugAssign, target: ast.Subscript) -> None:
+        """``x[i] += value``."""
+        base = self.expression(target.value)
+        if rows.is_row(base) and rows.shows_memory(base) and slices.has_slice(target.slice, len(base.shape)):
+            part = slices.sliced(self, target, base)
+            assert isinstance(part, Array | View)
+            value = self.binary(node, node.op, part, self.expression(node.value))
+            row_stores.store(self, target, part, value)
+            return
+        if isinstance(base, Row):
+            read = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
+            value = self.binary(node, node.op, self.expression(read), self.expression(node.value))
+            self.store_part(target, value, None)
+            return
+        array, indices = self.subscript(target, base)
+        if len(indices) < len(array.outer) + len(array.shape):
+            part = self.part(target, array, indices)
+            value = self.binary(node, node.op, part, self.expression(node.value))
+            row_stores.store(self, target, part, value)
+            return
+        old = self.load(target, array, indices)
+        self.store(target, array, indices, self.binary(node, node.op, old, self.expression(node.value)))
 
     def do_Expr(self, node: ast.Expr) -> None:  # noqa: N802
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str | type(...)):
@@ -142,11 +159,7 @@ class Translator(Calls, Operations):
             for name, item in zip(target.elts, value.items, strict=True):
                 self.assign(name, item)
         elif isinstance(target, ast.Subscript):
-            array, indices = self.subscript(target)
-            if len(indices) == len(array.outer) + len(array.shape):
-                self.store(target, array, indices, value, written)
-                return
-            row_stores.store(self, target, self.part(target, array, indices), value, written)
+            self.store_part(target, value, written)
         else:
             raise self.syntax_error(target, "a kernel assigns to names and elements only",
                                     "keep the value in a local name")  # fmt: skip

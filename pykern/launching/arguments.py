@@ -77,7 +77,10 @@ def pass_value(
         return Passed(Parameter(name, StaticSpec(_static_value(name, value))), ())
     spec, slots, arrays = _describe(name, value, annotation, places or is_on_cpu, aligned, trees)
     converts = isinstance(spec, ScalarSpec) and isinstance(annotation, DType)
-    return Passed(Parameter(name, spec, reads, writes, converts), tuple(slots), tuple(arrays))
+    lengths = annotation.shape if isinstance(annotation, ArrayAnnotation) else ()
+    if not any(isinstance(length, int) for length in lengths):
+        lengths = ()
+    return Passed(Parameter(name, spec, reads, writes, converts, lengths), tuple(slots), tuple(arrays))
 
 
 def _describe(

@@ -18,7 +18,7 @@ from pykern import language
 from pykern.data.operator_functions import ARITHMETIC, COMPARISONS, LOGICAL, OF_ROWS
 from pykern.data.promotion import promote, true_divide
 from pykern.errors import BY_ZERO, ZERO_STEP, AssertionFailed, KernelTypeError
-from pykern.runtime import reference, reference_mathematics, reference_rows
+from pykern.runtime import reference, reference_mathematics, reference_matrices, reference_rows
 from pykern.runtime.reference_array import ReferenceArray
 from pykern.runtime.reference_rows import each, is_row
 from pykern.types import bool_, from_numpy, weak_float, weak_int
@@ -82,10 +82,10 @@ def in_place(op: str, a: Any, b: Any) -> Any:
     """The value of ``a op= b``."""
     if is_row(a) or (is_row(b) and not isinstance(a, _NUMBERS)):
         made = binary(op, a, b)
-        if not isinstance(a, ReferenceArray):
-            raise KernelTypeError(f"{a!r} is not kept in memory, and cannot be updated in place",
-                                  hint="write d = d + ..., or begin with np.zeros(3)")  # fmt: skip
-        a.fill(made)
+        if isinstance(a, ReferenceArray):
+            a.fill(made)
+        else:
+            a[...] = made
         return a
     return binary(op, a, b) if isinstance(a, _NUMBERS) else IN_PLACE[op](a, b)
 
@@ -158,7 +158,7 @@ def _filled(function: Callable) -> Callable:
         dtype = from_numpy(values.dtype)
         if item is None or dtype is None:
             return values
-        memory = item.private(shape, dtype)
+        memory = item.private(values.shape, dtype)
         for place in np.ndindex(values.shape):
             memory[place] = values[place]
         return memory
@@ -219,13 +219,19 @@ _FUNCTIONS: dict[str, Callable] = {
     "cdiv": _cdiv, "range": _range, "divmod": _divmod, "pow": _power,
 }  # fmt: skip
 """By the language's names."""
-_MEANINGS_OF_ROWS: dict[str | None, Callable[[Any], Any]] = {
-    **dict.fromkeys(("zeros", "ones", "empty", "full"), _filled),
-    "numpy.array": lambda _: reference_rows.of_numbers,
-    **dict.fromkeys(("dot", "inner", "vdot"), partial(_either, reference_rows.dot)),
-    "norm": partial(_either, reference_rows.norm), "cross": partial(_either, reference_rows.cross),
-    **{name: partial(_on_rows, name) for name in OF_ROWS},
+_OF_ROWS: dict[str, Callable] = {
+    **dict.fromkeys(("dot", "inner", "vdot", "matmul"), reference_rows.product),
+    "outer": reference_matrices.outer, "transpose": reference_rows.transposed, "trace": reference_matrices.trace,
+    "copy": reference_rows.copied, "det": reference_matrices.determinant, "inv": reference_matrices.inverse,
+    "norm": reference_rows.norm, "cross": reference_rows.cross,
 }  # fmt: skip
+"""Of rows alone."""
+_MEANINGS_OF_ROWS: dict[str | None, Callable[[Any], Any]] = {
+    **dict.fromkeys(("zeros", "ones", "empty", "full", "eye"), _filled),
+    "numpy.array": lambda _: reference_rows.of_numbers,
+    **{name: partial(_either, found) for name, found in _OF_ROWS.items()},
+    **{name: partial(_on_rows, name) for name in OF_ROWS},
+}
 """What becomes of a function, by the language's name: those that make rows, or take them."""
 _MEANINGS: dict[str | None, Callable[[Any], Any]] = {
     **dict.fromkeys((*COMPARISONS, *LOGICAL, "abs"), _on_elements),

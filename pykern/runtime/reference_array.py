@@ -11,8 +11,9 @@ import numpy as np
 from pykern.errors import KernelTypeError, LaunchError, OutOfBounds
 from pykern.runtime import reference
 from pykern.runtime.races import ATOMIC, READ, WRITE
+from pykern.runtime.reference_indices import inside, whole_index
 from pykern.runtime.reference_place import is_place, written_as_constant
-from pykern.runtime.reference_rows import Rows
+from pykern.runtime.reference_rows import Rows, copied
 from pykern.runtime.written import note_write, overlaps_itself
 from pykern.types import DType, bool_, from_numpy
 
@@ -72,7 +73,7 @@ class ReferenceArray(Rows):
 
     def __getitem__(self, index: Any) -> Any:
         index = _without_whole(index, self._array.ndim)
-        if self._array.ndim > (len(index) if isinstance(index, tuple) else 1):
+        if self._is_of_part(index):
             return self._part(index)
         if not self._reads:
             raise KernelTypeError(
@@ -83,22 +84,29 @@ class ReferenceArray(Rows):
         element = self._array[place]
         return np.float32(element) if self._dtype.is_storage else element
 
+    def _is_of_part(self, index: Any) -> bool:
+        items = index if isinstance(index, tuple) else (index,)
+        return len(items) < self._array.ndim or any(isinstance(part, slice) for part in items)
+
+    @property
+    def T(self) -> Any:  # noqa: N802
+        return self._view(self._array.T, f"{self._name}.T")
+
     def _part(self, index: Any) -> ReferenceArray:
-        """``x[i]`` of an array with more dimensions: a row, which is indexed as an array of its own."""
+        """``x[i]`` of an array with more dimensions, and slices: a view, which is indexed as an array of its own."""
         place = self._checked(index, whole=False)
         if not place:
             return self
-        name = f"{self._name}[{', '.join(map(str, place))}]"
-        part = ReferenceArray(
-            self._array[place], name, self._reads, self._writes, self._refused, self._shared_by
-        )
+        return self._view(self._array[place], f"{self._name}[{', '.join(map(_shown, place))}]")
+
+    def _view(self, array: np.ndarray, name: str) -> ReferenceArray:
+        part = ReferenceArray(array, name, self._reads, self._writes, self._refused, self._shared_by)
         part._is_part = True
         return part
 
     def __setitem__(self, index: Any, value: Any) -> None:
         index = _without_whole(index, self._array.ndim)
-        given = len(index) if isinstance(index, tuple) else 1
-        if given < self._array.ndim:
+        if self._is_of_part(index):
             self._part(index).fill(value)
             return
         self._store(self._checked(index), value, WRITE)
@@ -116,6 +124,8 @@ class ReferenceArray(Rows):
         if rank == self.ndim and len(value) != len(self):
             raise KernelTypeError(f"rows of {len(self)} and of {len(value)} elements do not go together",
                                   hint="give both the same length")  # fmt: skip
+        if isinstance(value, Rows):
+            value = copied(value)  # all is read before one is written
         for place in range(len(self)):
             item = value[place] if rank == self.ndim else value
             if self.ndim > 1:
@@ -168,17 +178,31 @@ class ReferenceArray(Rows):
         shown = f"`{self._name}[{', '.join(map(str, place))}]`"
         item.launch.races.touch(item, kind, (address, self._shared_by), shown, changes)
 
-    def _checked(self, index: Any, whole: bool = True) -> tuple[int, ...]:
+    def _checked(self, index: Any, whole: bool = True) -> tuple[Any, ...]:
         items = index if isinstance(index, tuple) else (index,)
         shape = self._array.shape if whole else self._array.shape[: len(items)]
         if len(items) != len(shape):
             raise KernelTypeError(
                 f"`{self._name}` has {len(shape)} dimensions, and {len(items)} indices are given"
             )
-        place = tuple(self._integer(item) for item in items)
-        if not all(0 <= i < n for i, n in zip(place, shape, strict=True)):
+        place: tuple[Any, ...] = tuple(
+            self._within(item, d) if isinstance(item, slice) else self._integer(item)
+            for d, item in enumerate(items)
+        )
+        if not all(isinstance(i, slice) or 0 <= i < n for i, n in zip(place, shape, strict=True)):
             self._refuse_outside(place)
         return place
+
+    def _within(self, part: slice, dimension: int) -> slice:
+        """A slice, which lies inside; a bound that is a negative constant counts from the end."""
+        bounds = [self._integer(bound) for bound in (part.start, part.stop) if bound is not None]
+        running = reference.current()
+        if all(bound >= 0 or _counts_from_end(bound, dimension, running) for bound in bounds):
+            return inside(part, self._array.shape[dimension])
+        raise OutOfBounds(
+            f"a slice of `{self._name}` begins or ends at {min(bounds)}",
+            hint="a negative bound counts from the end where it is a constant",
+        )
 
     def _integer(self, item: Any) -> int:
         if not isinstance(item, bool | np.bool_) and hasattr(item, "__index__"):
@@ -188,12 +212,12 @@ class ReferenceArray(Rows):
             hint="use pk.cast(x, pk.i64) to cut off the fraction",
         )
 
-    def _refuse_outside(self, place: tuple[int, ...]) -> None:
+    def _refuse_outside(self, place: tuple[Any, ...]) -> None:
         """Raise, unless what is negative counts from the end."""
         shape = self._array.shape
         item = reference.current()
         if all(
-            -n <= i < n and (i >= 0 or _counts_from_end(i, d, item))
+            isinstance(i, slice) or (-n <= i < n and (i >= 0 or _counts_from_end(i, d, item)))
             for d, (i, n) in enumerate(zip(place, shape, strict=True))
         ):
             return
@@ -208,9 +232,15 @@ class ReferenceArray(Rows):
         return f"<{self._name}: {self._dtype.name}{list(self.shape)}>"
 
 
+def _shown(part: Any) -> str:
+    return f"{part.start}:{part.stop}" if isinstance(part, slice) else str(part)
+
+
 def _without_whole(index: Any, rank: int) -> Any:
-    """``x[i, :]`` is ``x[i]``."""
+    """``x[i, :]`` is ``x[i]``; what `...` stands for in front of an index."""
     items = list(index) if isinstance(index, tuple) else [index]
+    if any(part is Ellipsis for part in items):
+        items = list(whole_index(index, rank))
     if len(items) > rank:
         return index
     while items and (items[-1] is Ellipsis or (isinstance(items[-1], slice) and items[-1] == slice(None))):

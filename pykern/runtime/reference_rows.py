@@ -15,6 +15,7 @@ import numpy as np
 from pykern.data.promotion import promote, sum_type
 from pykern.errors import KernelTypeError
 from pykern.runtime import reference, reference_mathematics
+from pykern.runtime.reference_indices import inside, place_in, whole_index
 from pykern.types import DType, f32, f64, from_numpy
 
 
@@ -74,7 +75,15 @@ class Rows:
         return reduced("argmin", self, (axis, out))
 
     def dot(self, other: Any) -> Any:
-        return dot(self, other)
+        return product(self, other)
+
+    @property
+    def T(self) -> Any:  # noqa: N802
+        """The dimensions in the opposite order."""
+        return transposed(self)
+
+    def copy(self) -> ComputedRow:
+        return copied(self)
 
     def astype(self, dtype: Any) -> ComputedRow:
         kind = dtype if isinstance(dtype, DType) else from_numpy(np.dtype(dtype))
@@ -83,7 +92,7 @@ class Rows:
         return each(lambda value: reference.cast(value, kind), (self,))
 
     def __matmul__(self, other: Any) -> Any:
-        return dot(self, other)
+        return product(self, other)
 
     def __neg__(self) -> ComputedRow:
         return each(operator.neg, (self,))
@@ -122,7 +131,7 @@ class Rows:
 
 
 class ComputedRow(Rows):
-    """Elements that were computed, or rows of them. They are read alone."""
+    """Elements that were computed, or rows of them. The compiler has refused to write those that have several names."""
 
     __slots__ = ("_items", "dtype", "shape")
 
@@ -134,13 +143,57 @@ class ComputedRow(Rows):
         return int(np.prod(self.shape))
 
     def __getitem__(self, index: Any) -> Any:
-        found: Any = self
-        for place in index if isinstance(index, tuple) else (index,):
-            found = found._items[operator.index(place)]
-        return found
+        first, *rest = whole_index(index, self.ndim)
+        if not isinstance(first, slice):
+            found = self._items[place_in(first, len(self))]
+            return found[tuple(rest)] if isinstance(found, ComputedRow) and rest else found
+        parts = [self._items[k] for k in range(len(self))[inside(first, len(self))]]
+        if self.ndim == 1:
+            return ComputedRow(parts, (len(parts),), self.dtype)
+        parts = [part[tuple(rest)] for part in parts]
+        shape = parts[0].shape if parts and isinstance(parts[0], ComputedRow) else ()
+        return ComputedRow(parts, (len(parts), *shape), self.dtype)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        first, *rest = whole_index(index, self.ndim)
+        if not isinstance(first, slice):
+            place = place_in(first, len(self))
+            if self.ndim > 1:
+                self._items[place][tuple(rest)] = value
+            else:
+                self._items[place] = reference.cast(value, self.dtype)
+            return
+        places = list(range(len(self))[inside(first, len(self))])
+        rank = sum(isinstance(part, slice) for part in (first, *rest))
+        for number, place in enumerate(places):
+            one = value[number] if _rank(value) == rank else value
+            self[(place, *rest)] = one
 
     def __repr__(self) -> str:
         return f"<a computed row: {self.dtype.name}{list(self.shape)}>"
+
+
+def copied(row: Any) -> ComputedRow:
+    """The elements as they are now."""
+    items = [row[place] for place in range(len(row))]
+    if row.ndim > 1:
+        items = [copied(part) for part in items]
+    return ComputedRow(items, tuple(row.shape), row.dtype)
+
+
+def transposed(row: Any) -> Any:
+    """The dimensions in the opposite order."""
+    if row.ndim < 2:
+        return row
+    shape = tuple(reversed(row.shape))
+
+    def part(taken: tuple[int, ...]) -> Any:
+        if len(taken) == len(shape):
+            return row[taken[::-1]]
+        items = [part((*taken, k)) for k in range(shape[len(taken)])]
+        return ComputedRow(items, shape[len(taken) :], row.dtype.loaded)
+
+    return part(())
 
 
 def is_row(value: Any) -> bool:
@@ -153,6 +206,7 @@ def each(function: Callable[..., Any], operands: tuple[Any, ...]) -> ComputedRow
 
     Raises `KernelTypeError` for rows of different lengths.
     """
+    operands = tuple(_of_one_type(v) if isinstance(v, tuple) else v for v in operands)
     rank = max(map(_rank, operands))
     lengths = {len(operand) for operand in operands if _rank(operand) == rank}
     if len(lengths) > 1:
@@ -173,6 +227,14 @@ def each(function: Callable[..., Any], operands: tuple[Any, ...]) -> ComputedRow
     return ComputedRow(items, (length,) if rank == 1 else (length, *_inner(operands, rank)), dtype)
 
 
+def _of_one_type(numbers: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A tuple of numbers as NumPy takes it."""
+    dtype = reference.known_dtype(numbers[0])
+    for number in numbers[1:]:
+        dtype = promote(dtype, reference.known_dtype(number))
+    return tuple(reference.cast(number, dtype) for number in numbers)
+
+
 def _rank(value: Any) -> int:
     return value.ndim if isinstance(value, Rows) else int(isinstance(value, tuple))
 
@@ -188,14 +250,27 @@ def _inner(operands: tuple[Any, ...], rank: int) -> tuple[int, ...]:
     return next(operand.shape[1:] for operand in operands if _rank(operand) == rank)
 
 
-def dot(left: Any, right: Any) -> Any:
-    """``left @ right`` of two rows of one dimension."""
+def product(left: Any, right: Any) -> Any:
+    """``left @ right`` of rows of one or two dimensions."""
     for value in (left, right):
-        if _rank(value) != 1 or not isinstance(value, Rows):
-            raise KernelTypeError(f"`@` takes rows of one dimension in kernels, not {value!r}",
+        if not is_row(value) or value.ndim > 2:
+            raise KernelTypeError(f"`@` takes rows of one or two dimensions in kernels, not {value!r}",
                                   hint="write a loop over the rows, or `@` in a @pk.jit program")  # fmt: skip
+    if left.ndim == 2:
+        return rows_of([product(part, right) for part in left], left, right)
+    if right.ndim == 2:
+        return rows_of([product(left, part) for part in transposed(right)], left, right)
     dtype = promote(left.dtype.loaded, right.dtype.loaded)
     return reference.cast(_sum_of_products(left, right), dtype)
+
+
+def rows_of(items: list[Any], *operands: Any) -> ComputedRow:
+    """Numbers, or rows of them, of the type of all operands."""
+    dtype = operands[0].dtype.loaded
+    for operand in operands[1:]:
+        dtype = promote(dtype, operand.dtype.loaded)
+    shape = items[0].shape if items and isinstance(items[0], ComputedRow) else ()
+    return ComputedRow(items, (len(items), *shape), dtype)
 
 
 def norm(row: Any) -> Any:
@@ -219,10 +294,19 @@ def cross(left: Any, right: Any) -> ComputedRow:
 
 
 def of_numbers(numbers: list[Any], dtype: Any = None) -> ComputedRow:
-    """``np.array([a, b, c])``: numbers in one type."""
-    kind = from_numpy(np.array(numbers).dtype if dtype is None else np.dtype(getattr(dtype, "numpy", dtype)))
+    """``np.array([a, b, c])``, ``np.array([[a, b], [c, d]])``: numbers in one type."""
+    values = np.array(numbers)
+    kind = from_numpy(values.dtype if dtype is None else np.dtype(getattr(dtype, "numpy", dtype)))
     assert kind is not None
-    return ComputedRow([reference.cast(number, kind) for number in numbers], (len(numbers),), kind)
+
+    def made(part: Any) -> Any:
+        if not isinstance(part, list | tuple):
+            return reference.cast(part, kind)
+        items = [made(item) for item in part]
+        inner = items[0].shape if isinstance(items[0], ComputedRow) else ()
+        return ComputedRow(items, (len(items), *inner), kind)
+
+    return made(numbers)
 
 
 def _sum_of_products(left: Any, right: Any) -> Any:

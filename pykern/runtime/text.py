@@ -50,12 +50,12 @@ def printed(site: Site, values: Any) -> str:
     return site.template.format(*(_value(values[n], dtype) for n, dtype in enumerate(site.dtypes)))
 
 
-def _value(bits: int, name: str) -> str:
+def _value(bits: int, name: str) -> Any:
     """A value from its cell, as Python or NumPy writes it."""
     dtype = BY_NAME[name]
     if dtype.is_float:
         number = struct.unpack("<d", struct.pack("<q", bits))[0]
-        return str(number) if dtype.bits == 64 else str(dtype.numpy.type(number))
+        return number if dtype.bits == 64 else dtype.numpy.type(number)
     if dtype.kind == "b":
-        return str(bool(bits))
-    return str(bits % 2**64 if dtype.kind == "u" else bits)
+        return bool(bits)
+    return bits % 2**64 if dtype.kind == "u" else bits

@@ -78,3 +78,5 @@ INSERTION_SORTED = 40
 """Keys up to which insertion sort is faster than counting their digits."""
 COPIED_ROW = 8
 """Elements of a row up to which storing it is written out, rather than a loop."""
+SHORT_ROW_OF_VALUES = 16
+"""Elements of a computed row of known lengths up to which they are values, computed once: registers hold them."""

@@ -16,13 +16,14 @@ from pykern.data.integer_expressions import Expressions, pruned
 from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds, LaunchCheck
 from pykern.data.locations import SourceSpan
 from pykern.dialect.diagnostics import calls_of, span_of
+from pykern.dialect.reports import BEFORE_LAUNCH
 from pykern.passes.analysis.cost_model.code_size import BOUNDED_ACCESSES
 from pykern.passes.ir.values import made_by
 from pykern.passes.kernel.check_bounds import ACCESSES, array_names
 from pykern.passes.kernel.launch_bounds.point import Launch, Point, Space, Step
 from pykern.passes.kernel.launch_bounds.slopes import SlopeReader, Slopes
 from pykern.passes.kernel.work_item_warnings import is_alike
-from pykern.passes.kernels import body, identity
+from pykern.passes.kernels import body, identity, named
 
 _ENTERED = ("scf.if", "scf.for")
 
@@ -37,12 +38,29 @@ def launch_bounds(
     finder = _Finder(launch, array_names(kernel))
     finder.block(body(kernel), [])
     checks = finder.checks if any(check.lengths for check in finder.checks) else []
-    several = launch.several() if is_alike(kernel) else None
+    return _made(launch, checks, launch.several() if is_alike(kernel) else None)
+
+
+def length_checks(kernel: ir.Operation) -> LaunchBounds:
+    """Of rows that go together, whether they have as many elements as each other. What the frontend left for this in
+    the kernel is gone afterwards."""
+    left = [op for op in named(kernel, "kern.assert") if BEFORE_LAUNCH in op.attributes]
+    if not left:
+        return NO_BOUNDS
+    launch = Launch(kernel, Expressions(), None)
+    finder = _Finder(launch, {}, of_lengths=True)
+    finder.block(body(kernel), [])
+    for op in left:
+        op.erase()
+    return _made(launch, finder.checks, None)
+
+
+def _made(launch: Launch, checks: list[LaunchCheck], several: int | None) -> LaunchBounds:
     if not checks and several is None:
         return NO_BOUNDS
     wanted = [] if several is None else [several]
     wanted += [n for c in checks for n in (c.fails, *c.indices, *c.lengths, *c.work_item)]
-    nodes, order = pruned(expressions.nodes, wanted)
+    nodes, order = pruned(launch.e.nodes, wanted)
     numbered = tuple(_renumbered(check, order) for check in checks)
     return LaunchBounds(nodes, numbered, -1 if several is None else order[several])
 
@@ -67,6 +85,8 @@ def _renumbered(check: LaunchCheck, order: dict[int, int]) -> LaunchCheck:
 class _Finder:
     launch: Launch
     names: dict[ir.Value, str]
+    of_lengths: bool = False
+    """Whether only lengths of rows are looked at."""
     checks: list[LaunchCheck] = field(default_factory=list)
     slopes: SlopeReader = field(default_factory=SlopeReader)
     _seen: set[object] = field(default_factory=set)
@@ -78,9 +98,9 @@ class _Finder:
         for op in (o.operation for o in block.operations):
             if self._looked_at >= BOUNDED_ACCESSES:
                 return
-            if op.name in ACCESSES:
+            if op.name in ACCESSES and not self.of_lengths:
                 self._access(op, way)
-            elif op.name == "kern.assert":
+            elif op.name == "kern.assert" and (BEFORE_LAUNCH in op.attributes) == self.of_lengths:
                 self._assert(op, way)
             elif op.name in _ENTERED:
                 for number, region in enumerate(op.regions):
@@ -120,7 +140,10 @@ class _Finder:
             holds = point.value(condition)
             if holds is None:
                 return
-            self._add(op, point, self.launch.e.negated(holds), ir.StringAttr(op.attributes["message"]).value)
+            sides = [point.value(side) for side in _sides(condition)] if self.of_lengths else []
+            lengths = tuple(n for n in sides if n is not None)
+            message = ir.StringAttr(op.attributes["message"]).value
+            self._add(op, point, self.launch.e.negated(holds), message, (), lengths)
 
     def _add(
         self, op: ir.Operation, point: Point, wrong: int, array: str, indices: tuple[int, ...] = (),

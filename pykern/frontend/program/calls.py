@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pykern.data.promotion import sum_type
 from pykern.dialect.differentiation import StopGradientOp
 from pykern.frontend import language_ops, mathematics, philox, unrolling
+from pykern.frontend.advice import instead_in_program
 from pykern.frontend.casts import convert, materialise
 from pykern.frontend.program import (
     arguments,
@@ -103,7 +104,9 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
         return _mathematics(t, node, name, args, keywords)
     if name in language_ops.CASTS:
         return _python_cast(t, node, name, args)
-    hint = "write a kernel for what one work-item does, and call it with an ndrange"
+    hint = (
+        instead_in_program(name) or "write a kernel for what one work-item does, and call it with an ndrange"
+    )
     if name in language_ops.POSITIONS:
         hint = "this is for kernels: write @pk.kernel above the function, not @pk.jit, and launch it with ndrange=n"
     if name == "print":
