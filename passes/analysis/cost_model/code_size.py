@@ -90,3 +90,5 @@ PLACE_TERMS = 200
 """Numbers that the place of an element is made of, looked at to see how it moves; of more it is taken for data."""
 INNER_TEXT = 72
 """Characters of a printed expression of C up to which another one holds it, in functions written out."""
+TESTED_TOGETHER = 64
+"""Numbers that extremes are made of and that are tested for NaN together, at most: each extreme is told all of them."""
