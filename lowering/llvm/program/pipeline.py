@@ -26,6 +26,7 @@ from pykern.passes.fusion.attention.fold_first_tile import FoldFirstTile
 from pykern.passes.fusion.attention.outline_attention import OutlineAttention
 from pykern.passes.fusion.fuse_long_chains import FuseLongChains
 from pykern.passes.fusion.fuse_siblings import FuseSiblings
+from pykern.passes.fusion.fuse_windows import FuseWindows
 from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
 from pykern.passes.fusion.repeat_cheap import RepeatCheap
 from pykern.passes.tensor.fresh_inserts import FreshInserts
@@ -83,6 +84,7 @@ def tensor_pipeline() -> Pipeline:
             FuseLongChains(),  # before upstream's fusion, which is quadratic in a chain
             Upstream("func.func(linalg-fuse-elementwise-ops)"),
             RemoveFusionBarriers(),
+            FuseWindows(),  # what upstream's fusion leaves
             Upstream("canonicalize,loop-invariant-code-motion,cse", bodies=True),
             FreshInserts(),  # after fusion: the inserted values are one operation each by now
             Upstream("canonicalize,cse", bodies=True),
