@@ -29,6 +29,7 @@ from pykern.passes.fusion.fuse_siblings import FuseSiblings
 from pykern.passes.fusion.fuse_windows import FuseWindows
 from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
 from pykern.passes.fusion.repeat_cheap import RepeatCheap
+from pykern.passes.tensor.compute_diagonals import ComputeDiagonals
 from pykern.passes.tensor.fresh_inserts import FreshInserts
 from pykern.passes.tensor.outline_launches import OutlineLaunches
 from pykern.passes.tensor.prepare_signature import PrepareSignature
@@ -75,6 +76,7 @@ def tensor_pipeline() -> Pipeline:
             Upstream("convert-elementwise-to-linalg,canonicalize,cse", where=("func.call",), bodies=True),
             ReadArguments(),  # before fusion, which leaves what is changed in its place
             ReadTransposed(),  # before fusion, which leaves what several ops read
+            ComputeDiagonals(),  # before fusion, which takes nothing into a product
             ReadWindows(),  # the same
             ReadWidened(),  # the same
             SliceFirst(),  # before fusion, which does not look through slices
