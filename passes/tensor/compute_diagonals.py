@@ -1,4 +1,4 @@
-"""Of a product whose diagonal alone is read, the diagonal is computed: ``np.trace(a @ b)``, ``np.diag(x @ a @ x.T)``."""
+"""Of a product whose diagonal alone is read, the diagonal is computed: ``np.trace(a @ b)``, ``np.diag(a @ b)``."""
 
 from __future__ import annotations
 
