@@ -19,6 +19,7 @@ from pykern.passes.arithmetic.expand_f16 import ExpandF16
 from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
 from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
 from pykern.passes.arithmetic.join_choices import JoinChoices
+from pykern.passes.arithmetic.join_nan_tests import JoinNanTests
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.arithmetic.round_once import RoundOnce
 from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
@@ -43,6 +44,7 @@ from pykern.passes.kernel.hoist_atomics import HoistAtomics
 from pykern.passes.kernel.interchange_strides import InterchangeStrides
 from pykern.passes.kernel.items_from_loops import ItemsFromLoops
 from pykern.passes.kernel.join_stores import JoinStores
+from pykern.passes.kernel.keep_elements import KeepElements
 from pykern.passes.kernel.limit_time import LimitTime
 from pykern.passes.kernel.loops_around_items import LoopsAroundItems
 from pykern.passes.kernel.narrow_indices import NarrowIndices
@@ -96,6 +98,7 @@ OWN: tuple[type[Pass], ...] = (
     HoistAtomics,
     InterchangeStrides,
     ItemsFromLoops,
+    KeepElements,
     LimitTime,
     MaskShortRows,
     NarrowIndices,
@@ -112,6 +115,7 @@ OWN: tuple[type[Pass], ...] = (
     TransposeItems,
     LoopsAroundItems,
     JoinChoices,
+    JoinNanTests,
     KeepRoundings,
     RoundOnce,
     ScratchRows,

@@ -32,3 +32,11 @@ func.func @chain(%x: memref<?xf32>, %first: f32, %n: index) -> f32 {
   }
   return %r : f32
 }
+
+// That there is no NaN is known behind `kern-join-nan-tests`.
+// CHECK-LABEL: func.func @without_nan
+// CHECK: llvm.intr.maximum(%arg0, %arg1) {fastmathFlags = #llvm.fastmath<nnan, nsz>} : (f32, f32) -> f32
+func.func @without_nan(%x: f32, %y: f32) -> f32 {
+  %0 = arith.maximumf %x, %y fastmath<nnan,nsz> : f32
+  return %0 : f32
+}

@@ -54,3 +54,65 @@ func.func @not(%x: memref<?xf32>, %y: memref<?xf32>, %lo: index, %hi: index, %n:
   } {kern.items}
   return
 }
+
+// -----
+
+// What stands at the last place is read behind the loop: where an iteration has found one, as the branch knows.
+
+// CHECK-LABEL: func.func @behind
+// CHECK: scf.for
+// CHECK:   %[[FOUND:.*]]:2 = scf.for %[[J:.*]] = %c0 to %arg4 step %c1 iter_args(%[[AT:.*]] = %c-1, %[[HELD:.*]] = %cst
+// CHECK:     %[[V:.*]] = memref.load %arg0[%{{.*}}, %[[J]]]
+// CHECK:     arith.select %{{.*}}, %[[V]], %[[HELD]]
+// CHECK:   scf.if
+// CHECK-NOT: memref.load
+// CHECK:     memref.store %[[FOUND]]#1
+func.func @behind(%x: memref<?x?xf32>, %o: memref<?xf32>, %lo: index, %hi: index, %n: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %none = arith.constant -1 : index
+  %limit = arith.constant 0.5 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    %place = scf.for %j = %c0 to %n step %c1 iter_args(%at = %none) -> (index) {
+      %v = memref.load %x[%i, %j] : memref<?x?xf32>
+      %more = arith.cmpf ogt, %v, %limit : f32
+      %next = arith.select %more, %j, %at : index
+      scf.yield %next : index
+    }
+    %any = arith.cmpi sge, %place, %c0 : index
+    scf.if %any {
+      %v = memref.load %x[%i, %place] : memref<?x?xf32>
+      memref.store %v, %o[%i] : memref<?xf32>
+    }
+  } {kern.items}
+  return
+}
+
+// -----
+
+// Not where the branch is also taken without one.
+
+// CHECK-LABEL: func.func @untold
+// CHECK: scf.if
+// CHECK: memref.load
+func.func @untold(%x: memref<?x?xf32>, %o: memref<?xf32>, %lo: index, %hi: index, %n: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %limit = arith.constant 0.5 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    %place = scf.for %j = %c0 to %n step %c1 iter_args(%at = %c0) -> (index) {
+      %v = memref.load %x[%i, %j] : memref<?x?xf32>
+      %more = arith.cmpf ogt, %v, %limit : f32
+      %next = arith.select %more, %j, %at : index
+      scf.yield %next : index
+    }
+    %any = arith.cmpi sge, %place, %c0 : index
+    scf.if %any {
+      %v = memref.load %x[%i, %place] : memref<?x?xf32>
+      memref.store %v, %o[%i] : memref<?xf32>
+    }
+  } {kern.items}
+  return
+}

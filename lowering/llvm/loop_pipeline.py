@@ -18,6 +18,7 @@ from pykern.lowering.llvm.stack import LimitStack
 from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.passes.arithmetic.call_extremes import CallExtremes
 from pykern.passes.arithmetic.join_choices import JoinChoices
+from pykern.passes.arithmetic.join_nan_tests import JoinNanTests
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
@@ -30,6 +31,7 @@ from pykern.passes.kernel.hoist_atomics import HoistAtomics
 from pykern.passes.kernel.interchange_strides import InterchangeStrides
 from pykern.passes.kernel.items_from_loops import ItemsFromLoops
 from pykern.passes.kernel.join_stores import JoinStores
+from pykern.passes.kernel.keep_elements import KeepElements
 from pykern.passes.kernel.loops_around_items import LoopsAroundItems
 from pykern.passes.kernel.narrow_indices import NarrowIndices
 from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
@@ -119,6 +121,7 @@ def loop_pipeline(
             SpeculateLoads(),  # the same: they have choices and no branches that read; some only give what was a cell
             ChooseLoads(),  # of indices that are choices now; before lanes, which would gather
             CarrySelectedLoads(),  # of branches that are choices now
+            *([KeepElements()] if kernel else []),  # before lanes; programs compute one value once
             PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
             *([TransposeItems()] if kernel else []),  # before lanes, which would gather
             *(
@@ -154,6 +157,8 @@ def loop_pipeline(
                 "func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})", where=MATH
             ),
             *([Upstream(EMULATE_BF16)] if short_floats else []),
+            # behind lanes, which take extremes as they are; other processors have one instruction
+            *([] if cpu(machine).isa == "neon" else [JoinNanTests()]),
             CallExtremes(),  # before `arith-expand`, which makes chains of them wait
             KeepRoundings(),
             # at once: canonicalization would join the conversions again

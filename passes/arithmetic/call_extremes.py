@@ -27,7 +27,8 @@ class CallExtremes(Pass):
     """Leave maxima and minima that keep NaN to LLVM, the operand that comes last behind the other one.
 
     In:  arith.maximumf, arith.minimumf, of numbers or vectors; with `only_f32` those of f32 alone.
-    Out: llvm.intr.maximum and minimum; which zero they give of two of different sign does not matter.
+    Out: llvm.intr.maximum and minimum; which zero they give of two of different sign does not matter, and where the op
+         says that there is no NaN (`nnan`), so do they.
     """
 
     name: ClassVar[str] = "kern-call-extremes"
@@ -35,7 +36,9 @@ class CallExtremes(Pass):
     only_f32: bool = False
 
     def run(self, module: ir.Module) -> None:
-        free = ir.Attribute.parse("#llvm.fastmath<nsz>", module.context)
+        free, freer = (
+            ir.Attribute.parse(f"#llvm.fastmath<{f}>", module.context) for f in ("nsz", "nnan,nsz")
+        )
         for op in named(module.operation, *_NAMES):
             if self.only_f32 and not isinstance(op.results[0].type, ir.F32Type):
                 continue
@@ -47,9 +50,13 @@ class CallExtremes(Pass):
                     _NAMES[op.name],
                     results=[op.results[0].type],
                     operands=operands,
-                    attributes={"fastmathFlags": free},
+                    attributes={"fastmathFlags": freer if _knows_no_nan(op) else free},
                 )
             replace(op, list(made.results))
+
+
+def _knows_no_nan(op: ir.Operation) -> bool:
+    return "fastmath" in op.attributes and "nnan" in str(op.attributes["fastmath"])
 
 
 def _comes_late(value: ir.Value) -> bool:

@@ -8,6 +8,7 @@ Why: a load at a carried index waits for the comparison before it, and no vector
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,10 +19,13 @@ from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import remake, terminator_operands
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.memory import has_one_name
-from pykern.passes.ir.values import is_argument, is_inside, made_by
+from pykern.passes.ir.values import is_argument, is_inside, is_nested_in, made_by, parent_of
+from pykern.passes.kernel.constant_loops import COMPARE
 from pykern.passes.kernel.promote_cells import HARMLESS, is_within_work_item
-from pykern.passes.kernels import find, replace, terminator, unaliased_loops
+from pykern.passes.kernels import find, is_constant, replace, terminator, unaliased_loops
 from pykern.passes.remarks import remark
+
+_READERS = ("memref.load", "memref.dim")
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,9 @@ class CarrySelectedLoads(Pass):
     In:  kernels as loops over work-items, marked `kern.noalias`.
     Out: where a loop carries an index that each iteration keeps or replaces by another one, and reads an array, which
          it does not write, at both: it carries what stands at the index too, and chooses it by the same condition. What
-         stands at the first index is read in front of the loop, if it runs at all.
+         stands at the first index is read in front of the loop, if it runs at all. The same where an array that nobody
+         writes is read behind the loop at the index that it gives: there, or where it is known that an iteration has
+         replaced the index.
     """
 
     name: ClassVar[str] = "kern-carry-selected-loads"
@@ -60,11 +66,44 @@ def _loop(loop: ir.Operation) -> bool:
         if choice is None or place not in list(choice.operands)[1:]:
             continue
         for load in loads:
-            other = _at_other(load, place, choice, loads, loop)
+            other = _at_other(load, place, place, choice, loads, loop)
             if other is not None:
-                _carry(loop, load, other, choice, number)
+                _carry(loop, load, other, choice, number, _first)
+                return True
+        for load in _loads_at(loop.results[number]):
+            other = _at_other(load, loop.results[number], place, choice, loads, loop)
+            start = _anything if _is_replaced(load, loop, number) else _at_start
+            if other is not None and (load.block == loop.block or start is _anything):
+                _carry(loop, load, other, choice, number, start)
                 return True
     return False
+
+
+def _loads_at(place: ir.Value) -> list[ir.Operation]:
+    """Loads behind a loop, at an index that it gives, of arrays that the kernel does not write."""
+    users = [use.owner.operation for use in place.uses]
+    users += [
+        use.owner.operation for op in users if op.name == "arith.index_cast" for use in op.results[0].uses
+    ]
+    return [op for op in users if op.name == "memref.load" and _is_never_written(op.operands[0])]
+
+
+def _is_never_written(memory: ir.Value) -> bool:
+    uses = [use.owner.operation for use in memory.uses]
+    return is_argument(memory) and has_one_name(memory) and all(op.name in _READERS for op in uses)
+
+
+def _is_replaced(load: ir.Operation, loop: ir.Operation, number: int) -> bool:
+    """Whether a load is in a branch that tells the index that the loop gives from the one that it begins with."""
+    start, branch = is_constant(loop.operands[3 + number]), parent_of(load)
+    compare = made_by(branch.operands[0], "arith.cmpi") if branch.name == "scf.if" else None
+    if start is None or compare is None or load.block != branch.regions[0].blocks[0]:
+        return False
+    index, bound = compare.operands[0], is_constant(compare.operands[1])
+    if branch.block != loop.block or _plain(index) != loop.results[number] or bound is None:
+        return False
+    predicate = ir.IntegerAttr(compare.attributes["predicate"]).value
+    return predicate < len(COMPARE) and not COMPARE[predicate](start, bound)
 
 
 def _is_unwritten(memory: ir.Value, written: set[ir.Value]) -> bool:
@@ -72,11 +111,16 @@ def _is_unwritten(memory: ir.Value, written: set[ir.Value]) -> bool:
 
 
 def _at_other(
-    load: ir.Operation, place: ir.Value, choice: ir.Operation, loads: list[ir.Operation], loop: ir.Operation
+    load: ir.Operation,
+    index: ir.Value,
+    place: ir.Value,
+    choice: ir.Operation,
+    loads: list[ir.Operation],
+    loop: ir.Operation,
 ) -> ir.Operation | None:
     """The load of what stands at the other value of the choice, where `load` is of what stands at the carried one."""
     own = list(load.operands)[1:]
-    at = [n for n, index in enumerate(own) if _plain(index) == place]
+    at = [n for n, each in enumerate(own) if _plain(each) == index]
     if len(at) != 1 or any(is_inside(index, loop) for n, index in enumerate(own) if n != at[0]):
         return None
     replaced = next((v for v in list(choice.operands)[1:] if v != place), place)
@@ -100,17 +144,24 @@ def _plain(index: ir.Value) -> ir.Value:
 
 
 def _carry(
-    loop: ir.Operation, load: ir.Operation, other: ir.Operation, choice: ir.Operation, number: int
+    loop: ir.Operation,
+    load: ir.Operation,
+    other: ir.Operation,
+    choice: ir.Operation,
+    number: int,
+    start: Callable[[ir.Operation, ir.Value, ir.Operation, int], ir.Value],
 ) -> None:
+    """Carry what `load` reads, from what `start` emits on; it stands in the loop, or behind it."""
     remark(load, "what stands at the index that the loop keeps is kept in a register")
     kind, place = load.results[0].type, loop.regions[0].blocks[0].arguments[1 + number]
+    is_behind = not is_nested_in(load, loop)
     with ir.InsertionPoint(loop), loop.location:
-        start = _first(load, place, loop.operands[3 + number], loop)
-        made = remake(loop, [*loop.operands, start], [*(r.type for r in loop.results), kind], regions=1)
+        first = start(load, loop.results[number] if is_behind else place, loop, number)
+        made = remake(loop, [*loop.operands, first], [*(r.type for r in loop.results), kind], regions=1)
     body = loop.regions[0].blocks[0]
     held = body.add_argument(kind, loop.location)
     found = other.results[0]
-    replace(load, [held])
+    replace(load, [made.results[len(loop.results)] if is_behind else held])
     body.append_to(made.regions[0])
     end = terminator(body)
     sides = [held, found] if choice.operands[1] == place else [found, held]
@@ -123,18 +174,27 @@ def _carry(
     loop.erase()
 
 
-def _first(load: ir.Operation, place: ir.Value, start: ir.Value, loop: ir.Operation) -> ir.Value:
+def _first(load: ir.Operation, place: ir.Value, loop: ir.Operation, number: int) -> ir.Value:
     """What the first iteration reads; anything where there is none."""
     lower, upper = list(loop.operands)[:2]
-    memory, *indices = load.operands
     runs = arith.CmpIOp(arith.CmpIPredicate.slt, lower, upper).result
     branch = scf.IfOp(runs, [load.results[0].type], has_else=True)
     with ir.InsertionPoint(branch.then_block):
-        at = start
-        if not isinstance(start.type, ir.IndexType):
-            at = arith.IndexCastOp(ir.IndexType.get(), start).result
-        found = memref.LoadOp(memory, [at if _plain(index) == place else index for index in indices])
-        scf.YieldOp([found.result])
+        scf.YieldOp([_at_start(load, place, loop, number)])
     with ir.InsertionPoint(branch.else_block):
-        scf.YieldOp([constant(load.results[0].type, 0)])
+        scf.YieldOp([_anything(load, place, loop, number)])
     return branch.results[0]
+
+
+def _at_start(load: ir.Operation, place: ir.Value, loop: ir.Operation, number: int) -> ir.Value:
+    """What stands at the index that the loop begins with."""
+    memory, *indices = load.operands
+    at = loop.operands[3 + number]
+    if not isinstance(at.type, ir.IndexType):
+        at = arith.IndexCastOp(ir.IndexType.get(), at).result
+    return memref.LoadOp(memory, [at if _plain(index) == place else index for index in indices]).result
+
+
+def _anything(load: ir.Operation, place: ir.Value, loop: ir.Operation, number: int) -> ir.Value:
+    """Nobody reads it."""
+    return constant(load.results[0].type, 0)

@@ -21,7 +21,7 @@ Known = dict[ir.Value, int]
 Cell = tuple[int, int]
 """An array by its number, and the place in it."""
 
-_COMPARE: tuple[Callable[[int, int], bool], ...] = (
+COMPARE: tuple[Callable[[int, int], bool], ...] = (
     lambda a, b: a == b,
     lambda a, b: a != b,
     lambda a, b: a < b,
@@ -101,7 +101,7 @@ def _result(op: ir.Operation, known: Known) -> int | None:
         return None
     if op.name == "arith.cmpi":
         predicate = ir.IntegerAttr(op.attributes["predicate"]).value
-        return int(_COMPARE[predicate](*numbers)) if predicate < len(_COMPARE) else None
+        return int(COMPARE[predicate](*numbers)) if predicate < len(COMPARE) else None
     if _is_bit(op.results[0]) and op.name not in ("arith.andi", "arith.ori", "arith.xori"):
         return None
     if op.name in _DIVISIONS and numbers[1] > 0:

@@ -29,6 +29,8 @@ class Unrolling:
         self.known: Known = {}
         self.cells: Cells = {}
         self.constants: dict[tuple[ir.Type, int], ir.Value] = {}
+        self.looked_up: dict[tuple[object, ...], ir.Value] = {}
+        """What stands at places, by the place, the block that asks, and what the cells hold then."""
 
     def replace(self) -> None:
         """Write the body of the loop over work-items anew."""
@@ -89,10 +91,33 @@ class Unrolling:
             for cell, meant in zip(cells, self._meant(op, cells), strict=True):
                 self.cells[cell] = _choice(meant, stored, self._cell(cell))
             return
-        found = self._cell(cells[0])
-        for cell, meant in list(zip(cells, self._meant(op, cells), strict=True))[1:]:
-            found = _choice(meant, self._cell(cell), found)
-        self.values[op.results[0]] = found
+        if len(cells) == 1:
+            self.values[op.results[0]] = self._cell(cells[0])
+            return
+        array, *indices = op.operands
+        at = self._flat(array, indices)
+        self.values[op.results[0]] = self._looked_up(
+            at, {place: self._cell((n, place)) for n, place in cells}
+        )
+
+    def _looked_up(self, at: ir.Value, contents: dict[int, ir.Value]) -> ir.Value:
+        """What stands at a place that is known at run time alone. At a choice of places it is the same choice of what
+        stands there, which is known as soon as the choice is."""
+        known = is_constant(at)
+        if known is not None:
+            return contents.get(known, next(iter(contents.values())))
+        key = (at, ir.InsertionPoint.current.block, *contents.values())
+        if key not in self.looked_up:
+            choice = made_by(at, "arith.select") if isinstance(at.type, ir.IndexType) else None
+            if choice is not None:
+                yes, no = (self._looked_up(side, contents) for side in list(choice.operands)[1:])
+                found = yes if yes == no else _choice(choice.operands[0], yes, no)
+            else:
+                found, *others = contents.values()
+                for place, content in zip(list(contents)[1:], others, strict=True):
+                    found = _choice(self._equals(at, place), content, found)
+            self.looked_up[key] = found
+        return self.looked_up[key]
 
     def _meant(self, op: ir.Operation, cells: Sequence[Cell]) -> list[ir.Value | None]:
         """For each cell whether the access means it; None where it is the only one."""

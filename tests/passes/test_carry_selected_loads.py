@@ -79,3 +79,58 @@ def test_where_the_loop_does_not_run_nothing_is_read(rng, first, last):
     from_somewhere(found, x, start, first, last, ndrange=33)
     from_somewhere(expected, x, start, first, last, ndrange=33, device="python")
     np.testing.assert_array_equal(found, expected)
+
+
+@pk.kernel
+def last_above(o, x, limit):
+    j = pk.index()
+    at = -1
+    for k in range(x.shape[0]):
+        if x[k, j] > limit:
+            at = k
+    if at >= 0:
+        o[j] = 2 * x[at, j]
+
+
+@pk.kernel
+def nearest(o, x, first):
+    i = pk.index()
+    best = first
+    for j in range(x.shape[1]):
+        if abs(x[i, j]) < abs(x[i, best]):
+            best = j
+    o[i] = x[i, best]
+
+
+@pk.kernel
+def found_or_first(o, x, limit, n):
+    """The number at the first place is read where the loop does not run, too."""
+    i = pk.index()
+    at = 3
+    for k in range(n):
+        if x[i, k] > limit:
+            at = k
+    o[i] = x[i, at]
+
+
+def test_what_is_read_behind_the_loop(rng):
+    for rows, columns in [(1, 1), (40, 33), (7, 100)]:
+        x = rng.random((rows, columns)).astype(np.float32)
+        found, expected = np.full(columns, 7, np.float32), np.full(columns, 7, np.float32)
+        last_above(found, x, 0.9, ndrange=columns)
+        for k in range(rows):
+            expected = np.where(x[k] > 0.9, 2 * x[k], expected)
+        np.testing.assert_array_equal(found, expected)
+        found = np.zeros(rows, np.float32)
+        nearest(found, x - 0.5, columns - 1, ndrange=rows)
+        expected = (x - 0.5)[np.arange(rows), np.abs(x - 0.5).argmin(1)]
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("n", [0, 1, 20])
+def test_an_index_that_no_iteration_replaces(rng, n):
+    x = rng.random((35, 20))
+    found, expected = np.zeros(35), np.zeros(35)
+    found_or_first(found, x, 0.8, n, ndrange=35)
+    found_or_first(expected, x, 0.8, n, ndrange=35, device="python")
+    np.testing.assert_array_equal(found, expected)

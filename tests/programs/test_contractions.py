@@ -172,7 +172,7 @@ def test_few_rows_times_long_lines(rng, m, k, n):
 @pytest.mark.parametrize(("m", "k"), [(4, 1), (5, 7), (37, 16), (41, 33), (500, 131), (4, 5000)])
 def test_a_matrix_times_a_vector(rng, m, k, dtype):
     a, x = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal(k).astype(dtype)
-    if k > 1:
+    if k > 8:
         assert 'form = "dots"' in scheduled(product, a, x)
     close(product(a, x)[:, None], a, x[:, None])
 
@@ -291,3 +291,30 @@ def changes_behind(a, b):
     y = a @ b.T
     b[:] = b + 1
     return pk.maximum(y, 0.0), b
+
+
+@pk.jit
+def rows_times(a, x):
+    return a.astype(x.dtype) @ x, (a * x).sum(axis=-1), a[0] @ x
+
+
+@pytest.mark.parametrize("read", [np.uint8, np.float32, np.float64])
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 7, 8, 9])
+def test_short_rows_times_a_vector(rng, k, read):
+    """Points, colours and small systems: rows of fewer terms than a vector has."""
+    dtype = np.float64 if read is np.float64 else np.float32
+    for rows in (1, 5, 257):
+        a, x = rng.integers(0, 200, (rows, k)).astype(read), rng.standard_normal(k).astype(dtype)
+        found, summed, one = rows_times(a, x)
+        exact = a.astype(np.float64) @ x.astype(np.float64)
+        limit = 20 * np.finfo(dtype).eps * (a.astype(np.float64) @ np.abs(x))
+        assert np.all(np.abs(found - exact) <= limit)
+        assert np.all(np.abs(summed - exact) <= limit)
+        assert abs(one - exact[0]) <= limit[0]
+
+
+def test_short_rows_of_more_dimensions(rng):
+    a, x = rng.integers(0, 200, (7, 13, 3)).astype(np.uint8), rng.standard_normal(3).astype(np.float32)
+    np.testing.assert_allclose(
+        pk.jit(lambda a, x: a.astype(np.float32) @ x)(a, x), a.astype(np.float32) @ x, rtol=1e-5, atol=1e-4
+    )

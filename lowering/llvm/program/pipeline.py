@@ -26,8 +26,10 @@ from pykern.passes.fusion.attention.fold_first_tile import FoldFirstTile
 from pykern.passes.fusion.attention.outline_attention import OutlineAttention
 from pykern.passes.fusion.fuse_long_chains import FuseLongChains
 from pykern.passes.fusion.fuse_siblings import FuseSiblings
+from pykern.passes.fusion.fuse_windows import FuseWindows
 from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
 from pykern.passes.fusion.repeat_cheap import RepeatCheap
+from pykern.passes.tensor.compute_diagonals import ComputeDiagonals
 from pykern.passes.tensor.fresh_inserts import FreshInserts
 from pykern.passes.tensor.outline_launches import OutlineLaunches
 from pykern.passes.tensor.prepare_signature import PrepareSignature
@@ -74,6 +76,7 @@ def tensor_pipeline() -> Pipeline:
             Upstream("convert-elementwise-to-linalg,canonicalize,cse", where=("func.call",), bodies=True),
             ReadArguments(),  # before fusion, which leaves what is changed in its place
             ReadTransposed(),  # before fusion, which leaves what several ops read
+            ComputeDiagonals(),  # before fusion, which takes nothing into a product
             ReadWindows(),  # the same
             ReadWidened(),  # the same
             SliceFirst(),  # before fusion, which does not look through slices
@@ -83,6 +86,7 @@ def tensor_pipeline() -> Pipeline:
             FuseLongChains(),  # before upstream's fusion, which is quadratic in a chain
             Upstream("func.func(linalg-fuse-elementwise-ops)"),
             RemoveFusionBarriers(),
+            FuseWindows(),  # what upstream's fusion leaves
             Upstream("canonicalize,loop-invariant-code-motion,cse", bodies=True),
             FreshInserts(),  # after fusion: the inserted values are one operation each by now
             Upstream("canonicalize,cse", bodies=True),

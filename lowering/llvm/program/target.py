@@ -55,10 +55,12 @@ from pykern.passes.fusion.attention.fold_first_tile import FoldFirstTile
 from pykern.passes.fusion.attention.outline_attention import OutlineAttention
 from pykern.passes.fusion.fuse_long_chains import FuseLongChains
 from pykern.passes.fusion.fuse_siblings import FuseSiblings
+from pykern.passes.fusion.fuse_windows import FuseWindows
 from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
 from pykern.passes.fusion.repeat_cheap import RepeatCheap
 from pykern.passes.kernels import body, integers, programs
 from pykern.passes.registry import register
+from pykern.passes.tensor.compute_diagonals import ComputeDiagonals
 from pykern.passes.tensor.fresh_inserts import FreshInserts
 from pykern.passes.tensor.prepare_signature import PrepareSignature
 from pykern.passes.tensor.raise_launches import RaiseLaunches
@@ -73,11 +75,11 @@ from pykern.passes.tensor.slice_first import SliceFirst
 from pykern.passes.tensor.split_short_axes import SplitShortAxes
 
 register(
-    ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings, AddFusionBarriers,
-    FoldFirstTile, LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches, ReadArguments,
-    ReadTransposed, ReadWidened, ReadWindows, RemoveFusionBarriers, DestinationPassing, MultiBuffer, PlanMemory,
-    SeparateEmpties, SeparateYields, ScalariseElements, SizeNests, SliceFirst, SplitShortAxes, StatesInPlace,
-    SwapBuffers, RepeatCheap,
+    ApplySchedules, ComputeDiagonals, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings,
+    FuseWindows, AddFusionBarriers, FoldFirstTile, LowerLaunches, MakeNests, OutlineAttention, PrepareSignature,
+    RaiseLaunches, ReadArguments, ReadTransposed, ReadWidened, ReadWindows, RemoveFusionBarriers, DestinationPassing,
+    MultiBuffer, PlanMemory, SeparateEmpties, SeparateYields, ScalariseElements, SizeNests, SliceFirst,
+    SplitShortAxes, StatesInPlace, SwapBuffers, RepeatCheap,
 )  # fmt: skip
 
 EXPORTS = ("pk_run",)

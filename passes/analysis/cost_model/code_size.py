@@ -95,3 +95,5 @@ INNER_TEXT = 72
 """Characters of a printed expression of C up to which another one holds it, in functions written out."""
 ANGLE_OPS = 16
 """Operations by which the angles of a loop are computed that are done twice in printed C, at most."""
+TESTED_TOGETHER = 64
+"""Numbers that extremes are made of and that are tested for NaN together, at most: each extreme is told all of them."""

@@ -20,3 +20,5 @@ MOST_NEST_WORK = 1 << 31
 """Operations of a nest of loops where they are more: products of them would overflow."""
 OWN_SUM_ITEMS = 4
 """Work-items a cell from which sums of a thread's own pay: zeroing and adding them is work for each cell."""
+TESTS_OF_EXTREME = 2
+"""Operations beside the extreme itself by which x86 keeps NaN in a minimum or maximum: a test and a choice."""

@@ -1,6 +1,7 @@
 """NumPy's functions of diagonals: diagonal, diag, trace, and the triangles on both sides of one.
 
-Comes in: a call. Goes out: a value made of look-ups, and of `where` over the distance from the diagonal.
+Comes in: a call. Goes out: a value read at places that are equal, or made of look-ups, and of `where` over the distance
+from the diagonal.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from mlir import ir
+
 from pykern.frontend.program import arguments, gathering, shaping
 from pykern.frontend.program.bounds import brought_inside
 from pykern.frontend.program.composition import Composer, is_given, number, numbers
-from pykern.frontend.program.tensors import Extent
+from pykern.frontend.program.tensors import Extent, Input, elementwise
 from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import Scalar, Value
@@ -37,6 +40,11 @@ def _of_diagonal(made: Composer, x: Cell, offset: int) -> Cell:
         raise made.t.type_error(made.node, f"{x.description} has no diagonal", "it takes two dimensions")
     refuse(made.t, made.node, x.shape[:2], "a diagonal goes along")
     rows, columns = x.shape[:2]
+    if rows == columns and offset == 0:
+        others = len(x.shape) - 2
+        read = [ir.AffineExpr.get_dim(loop) for loop in (others, others, *range(others))]
+        [(dtype, ssa)] = elementwise((*x.shape[2:], rows), [Input(x.dtype, x.ssa, tuple(read))], lambda e: e)
+        return Cell(dtype, (*x.shape[2:], rows), ssa)
     count = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
     places = made.array(made.call("arange", number(count)))
     first = made.array(made.op("+", places, number(max(-offset, 0))))

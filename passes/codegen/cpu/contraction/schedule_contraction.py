@@ -11,10 +11,11 @@ from mlir import ir
 
 from pykern.data.schedule import Schedule, parse
 from pykern.environment.machine import Cpu, cpu
-from pykern.passes.analysis.cost_model.lengths import FEWEST_LANES
+from pykern.passes.analysis.cost_model.caches import LINE_BYTES
+from pykern.passes.analysis.cost_model.lengths import FEWEST_LANES, SHORT_ROW
 from pykern.passes.analysis.masks import needed
 from pykern.passes.analysis.space import Space, ungrouped
-from pykern.passes.codegen.cpu.contraction.cost_model import can_take, schedule_for, shares
+from pykern.passes.codegen.cpu.contraction.cost_model import Problem, can_take, schedule_for, shares
 from pykern.passes.codegen.cpu.contraction.direct import Direct
 from pykern.passes.codegen.cpu.contraction.factor_reads import factor_reads
 from pykern.passes.codegen.cpu.contraction.matvec import MatrixVector
@@ -42,9 +43,15 @@ def scheduled_product(space: Space, ordered: bool = False) -> Product | None:
 def _fits(product: Product) -> bool:
     """Whether there is a form for it: lanes that lie side by side, or can be laid so, or rows of terms."""
     problem = problem_of(product)
-    if product.ordered and problem.is_matvec:
+    if problem.is_matvec and (product.ordered or _has_short_rows(problem)):
         return False
     return (problem.unit_right or problem.packable or problem.is_matvec) and problem.lane >= FEWEST_LANES
+
+
+def _has_short_rows(problem: Problem) -> bool:
+    """Whether a vector along the terms would be almost empty: loops have whole vectors of rows, and take them apart."""
+    is_short = problem.k <= SHORT_ROW and problem.k * problem.bits < 8 * LINE_BYTES
+    return is_short and not problem.unit_right
 
 
 def build(

@@ -1,0 +1,109 @@
+"""Sums of what is computed of windows read the array itself: ``((w - w.mean(1)[:, None]) ** 2).sum(1)``.
+
+Comes in: tensors, behind upstream's fusion. Goes out: the same, without arrays that hold a number for each element of
+each window. Read next: `passes.tensor.read_windows`, by which operations read the array that windows were made from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.passes.framework import Pass
+from pykern.passes.ir.clone import clone_block
+from pykern.passes.ir.lengths import empty
+from pykern.passes.ir.structured import (
+    SEGMENTS,
+    generic,
+    indexing_maps,
+    is_elementwise,
+    loop_lengths,
+    loops_in,
+    reduces,
+    reduction_loops,
+)
+from pykern.passes.ir.values import made_by
+from pykern.passes.kernels import body, named, replace
+
+
+@dataclass(frozen=True)
+class FuseWindows(Pass):
+    """Join a reduction with the elementwise operation on windows that it reads.
+
+    Fusion of linalg does not, because then no operand tells how long a window is; here empty tensors tell it.
+
+    In:  linalg.generic on tensors.
+    Out: where an elementwise op reads at the sum of two loops, and a reduction alone reads its result, each element
+         once: one op.
+    """
+
+    name: ClassVar[str] = "kern-fuse-windows"
+    looks_for: ClassVar[tuple[str, ...]] = ("linalg.generic",)
+
+    def run(self, module: ir.Module) -> None:
+        for op in named(module.operation, "linalg.generic"):
+            if len(op.results) == 1 and reduces(op):
+                _join(op)
+
+
+def _join(reader: ir.Operation) -> None:
+    inputs, _ = ir.DenseI32ArrayAttr(reader.attributes[SEGMENTS])
+    for number, operand in enumerate(list(reader.operands)[:inputs]):
+        maker = made_by(operand, "linalg.generic")
+        if maker is not None and _is_of_windows(maker) and _reads_once(reader, number, maker):
+            _put_into(maker, reader, number)
+            return
+
+
+def _is_of_windows(op: ir.Operation) -> bool:
+    """Whether an op without reductions reads at a sum of loops, and computes one result that one op reads, once."""
+    return (
+        is_elementwise(op)
+        and any(not isinstance(e, ir.AffineDimExpr) for one in indexing_maps(op)[:-1] for e in one.results)
+        and len(list(op.results[0].uses)) == 1
+    )
+
+
+def _reads_once(reader: ir.Operation, number: int, maker: ir.Operation) -> bool:
+    read = indexing_maps(reader)[number]
+    return (
+        maker.block == reader.block and len(loops_in(read)) == read.n_dims and read.is_projected_permutation
+    )
+
+
+def _put_into(maker: ir.Operation, reader: ir.Operation, number: int) -> None:
+    inputs, _ = ir.DenseI32ArrayAttr(reader.attributes[SEGMENTS])
+    operands, maps, lengths = list(reader.operands), indexing_maps(reader), loop_lengths(reader)
+    read = maps[number]
+    given = [*operands[:number], *operands[number + 1 : inputs]]
+    accesses = [*maps[:number], *maps[number + 1 : inputs]]
+    kept = len(given)
+    for value, one in zip(list(maker.operands)[:-1], indexing_maps(maker), strict=False):
+        given.append(value)
+        accesses.append(ir.AffineMap.get(read.n_dims, 0, [e.compose(read) for e in one.results]))
+    told = {d for one in [*accesses, *maps[inputs:]] for d in map(_loop, one.results)}
+    untold = [loop for loop in range(len(lengths)) if loop not in told]
+    with ir.InsertionPoint(reader), reader.location:
+        if untold:
+            given.append(empty([lengths[loop] for loop in untold], ir.F32Type.get()))
+            accesses.append(
+                ir.AffineMap.get(len(lengths), 0, [ir.AffineExpr.get_dim(loop) for loop in untold])
+            )
+        made = generic(given, operands[inputs:], [*accesses, *maps[inputs:]], reduction_loops(reader))
+        block = body(made)
+        arguments = list(block.arguments)
+        with ir.InsertionPoint(block):
+            own = dict(zip(body(maker).arguments, arguments[kept:], strict=False))
+            elements = [*arguments[:kept], arguments[-1]]
+            elements[number:number] = clone_block(body(maker), own)
+            known = dict(zip(body(reader).arguments, elements, strict=True))
+            ir.Operation.create("linalg.yield", operands=clone_block(body(reader), known))
+    replace(reader, list(made.results))
+    maker.erase()
+
+
+def _loop(expression: ir.AffineExpr) -> int | None:
+    """The loop that an index is."""
+    return ir.AffineDimExpr(expression).position if isinstance(expression, ir.AffineDimExpr) else None
