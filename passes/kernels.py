@@ -95,6 +95,13 @@ def update_type(function: ir.Operation, results: Sequence[ir.Type] = ()) -> None
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, list(results)))
 
 
+def outermost(kernel: ir.Operation) -> int:
+    """The dimension of the index space that the outermost loop over a kernel's work-items runs over."""
+    if kern.OUTERMOST not in kernel.attributes:
+        return 0
+    return ir.IntegerAttr(kernel.attributes[kern.OUTERMOST]).value
+
+
 def rank(kernel: ir.Operation) -> int:
     """Dimensions of the index space. Raises `VerifyError` where the kernel does not say."""
     if kern.RANK not in kernel.attributes:

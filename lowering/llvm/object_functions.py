@@ -9,7 +9,8 @@ Of a kernel `heat` the object exports
     The whole launch, in the thread that calls. Arguments are those of `pykern.data.abi`: of an array its pointer, its
     lengths and, if it may be strided, its strides in elements; numbers by value; the index space.
 ``int32_t heat_part(..., int64_t begin, int64_t end)``
-    The rows ``begin .. end`` of the outermost dimension, or these groups; parts may run in several threads.
+    Iterations ``begin .. end`` of the outermost loop over work-items, or these groups; parts may run in several
+    threads.
 ``int64_t heat_extent(...)``
     How many rows or groups there are.
 

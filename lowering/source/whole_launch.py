@@ -62,7 +62,7 @@ def _all_of_it(kernel: ir.Operation) -> None:
 
 
 def _extent(kernel: ir.Operation) -> ir.Value:
-    """Work-items of the outermost dimension, or all groups."""
+    """Work-items of the outermost loop's dimension, or all groups."""
     rank = kernels.rank(kernel)
     known = kernels.integers(kernel, kern.NDRANGE)
     if known is None:
@@ -72,7 +72,7 @@ def _extent(kernel: ir.Operation) -> ir.Value:
         counts = [index_constant(n) for n in known]
     sizes = kernels.integers(kernel, kern.WORKGROUP)
     if sizes is None:
-        return counts[0]
+        return counts[kernels.outermost(kernel)]
     total = index_constant(1)
     for count, size in zip(counts, sizes, strict=True):
         groups = arith.CeilDivUIOp(count, index_constant(size)).result

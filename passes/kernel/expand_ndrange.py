@@ -22,6 +22,7 @@ from pykern.passes.ir.clone import remake
 from pykern.passes.ir.values import is_argument
 from pykern.passes.kernel.launch_arguments import LaunchArguments, add_launch_arguments
 from pykern.passes.kernel.launch_queries import add_extent, add_work
+from pykern.passes.kernel.loop_order import loop_order
 from pykern.passes.kernel.work_groups.convergence import holding_convergent
 from pykern.passes.kernel.work_groups.demote import Demotion
 from pykern.passes.kernel.work_groups.emit import GroupShape, emit_convergent, emit_stretch
@@ -36,7 +37,7 @@ class ExpandNdrange(Pass):
     """Turn kernels into loops over their work-items.
 
     In:  func.func marked `kern.kernel`, one work-item each.
-    Out: the same function over a part `lo..hi` of the outermost dimension (of the groups, where the
+    Out: the same function over a part `lo..hi` of the dimension of the outermost loop (of the groups, where the
          kernel knows groups), without ids, barriers, shared or private memory; and two functions of
          the same arguments (`launch_queries`): `<name>.extent`, that dimension's length, and `<name>.work`.
     """
@@ -57,7 +58,12 @@ class ExpandNdrange(Pass):
                 _expand_groups(kernel, launch, GroupShape(size, self.subgroup_size))
             else:
                 size = None
-                _expand_items(kernel, launch)
+                order = loop_order(kernel)
+                if order[0]:
+                    kernel.attributes[kern.OUTERMOST] = ir.IntegerAttr.get(
+                        ir.IntegerType.get_signless(64), order[0]
+                    )
+                _expand_items(kernel, launch, order)
             add_extent(module, kernel, size)
 
 
@@ -94,26 +100,27 @@ def _check_private(kernel: ir.Operation) -> None:
 # -- kernels that know no groups ----------------------------------------------------------------
 
 
-def _expand_items(kernel: ir.Operation, launch: LaunchArguments) -> None:
-    """One loop per dimension, the last one innermost: that is memory order."""
+def _expand_items(kernel: ir.Operation, launch: LaunchArguments, order: list[int]) -> None:
+    """One loop per dimension, in memory's order."""
     block = kernels.body(kernel)
     for op in named(kernel, NdrangeOp.OPERATION_NAME):
         replace(op, [launch.counts[op.opview.dim]])
     _private_to_alloca(kernel)
     old = [o.operation for o in block.operations]
     terminator = old.pop()
-    counters: list[ir.Value] = []
+    counters: dict[int, ir.Value] = {}
     place = ir.InsertionPoint(terminator)
     with place, kernel.location:
         zero, one = index_constant(0), index_constant(1)
     last = terminator
-    for dim, count in enumerate(launch.counts):
+    for dim in order:
+        count = launch.counts[dim]
         with ir.InsertionPoint(last), kernel.location:
-            bounds = _part(launch, count, zero) if dim == 0 else (zero, count)
+            bounds = _part(launch, count, zero) if dim == order[0] else (zero, count)
             if launch.unit:  # over coordinates: what follows reads bounds and indices of one kind only
                 bounds = tuple(launch.coordinate(dim, bound) for bound in bounds)
             loop = scf.ForOp(*bounds, one)
-            counters.append(loop.induction_variable)
+            counters[dim] = loop.induction_variable
         with ir.InsertionPoint(loop.body), kernel.location:
             last = scf.YieldOp([]).operation
     loop.operation.attributes[kern.ITEMS] = ir.UnitAttr.get()

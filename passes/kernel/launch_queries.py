@@ -51,12 +51,16 @@ class Cost:
 
 
 def add_extent(module: ir.Module, kernel: ir.Operation, size: tuple[int, ...] | None) -> None:
-    """`<name>.extent`: work-items of the outermost dimension, or all groups of `size` work-items."""
+    """`<name>.extent`: work-items of the outermost loop's dimension, or all groups of `size` work-items."""
     block, counts = _query(module, kernel, "extent")
     with ir.InsertionPoint(block), kernel.location:
         if size is None:
-            result = counts[0]
-            for count in counts[1:]:  # nothing to do in an inner dimension: nothing at all
+            outermost = kernels.outermost(kernel)
+            result = counts[outermost]
+            for count in [
+                *counts[:outermost],
+                *counts[outermost + 1 :],
+            ]:  # nothing to do in an inner dimension: nothing at all
                 empty = arith.CmpIOp(arith.CmpIPredicate.eq, count, index_constant(0)).result
                 result = arith.SelectOp(empty, index_constant(0), result).result
         else:

@@ -51,7 +51,7 @@ int32_t {name}(
 {parameters}
 );
 
-/* The rows begin .. end of the outermost dimension, or these workgroups. Parts may run in several threads. */
+/* Iterations begin .. end of the outermost loop, or these workgroups. Parts may run in several threads. */
 int32_t {name}_part(
 {parameters},
     int64_t begin,

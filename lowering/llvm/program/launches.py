@@ -22,6 +22,7 @@ from pykern.passes.kernels import (
     integers,
     kernels,
     named,
+    outermost,
     programs,
     symbols,
     update_type,
@@ -120,10 +121,10 @@ def _space(kernel: ir.Operation, view) -> list[ir.Value]:
 
 
 def _extent(kernel: ir.Operation, view) -> int:
-    """Length of what `lo..hi` counts: the first dimension, or groups."""
+    """Length of what `lo..hi` counts: the dimension of the outermost loop, or groups."""
     if not math.prod(view.ndrange):
         return 0
     size = integers(kernel, kern.WORKGROUP)
     if size is None:
-        return view.ndrange[0]
+        return view.ndrange[outermost(kernel)]
     return math.prod(-(-n // s) for n, s in zip(view.ndrange, size, strict=True))
