@@ -250,7 +250,7 @@ _OF_ROWS: dict[str, Callable] = {
     "outer": reference_matrices.outer, "transpose": reference_rows.transposed, "trace": reference_matrices.trace,
     "copy": reference_rows.copied, "diag": reference_row_arrays.diagonal,
     "sort": reference_row_arrays.ordered, "median": reference_row_arrays.median,
-    "det": reference_matrices.determinant, "inv": reference_matrices.inverse,
+    "linalg.det": reference_matrices.determinant, "linalg.inv": reference_matrices.inverse,
     "norm": reference_rows.norm, "cross": reference_matrices.cross,
 }  # fmt: skip
 """Of rows alone."""
