@@ -68,7 +68,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     ),
     "strides and views": (
         "test_rows_of_arrays::*", "test_row_arithmetic::*", "test_row_slices::*", "test_row_merging::*",
-        "test_row_products::*",
+        "test_row_products::*", "test_row_arrays::*",
         "test_index_spaces::test_views", "test_index_spaces::test_a_view_that_repeats_its_elements",
         "test_index_spaces::test_an_array_of_no_dimension",
         "test_index_spaces::test_a_read_only_argument_is_refused", "test_negative_constants::*",

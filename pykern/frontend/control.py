@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from mlir import ir
 
 from pykern.data.scopes import assigned
-from pykern.frontend import arithmetic
+from pykern.frontend import arithmetic, iterations
 from pykern.frontend.casts import convert, materialise, mlir_type
 from pykern.frontend.desugar import none_of
+from pykern.frontend.iterations import Item
 from pykern.frontend.liveness import read_after
 from pykern.frontend.loop_values import Carried, assigned_names, build_loop
 from pykern.frontend.merging import (
@@ -22,9 +23,10 @@ from pykern.frontend.merging import (
     leaves,
     zeros_like,
 )
-from pykern.frontend.rows import Rows, ShortRow, is_row, places_of
+from pykern.frontend.rows import ShortRow, is_row, places_of
 from pykern.frontend.unrolling import constant_items, constant_values, indexes_tuple, target_names, unrolled
 from pykern.frontend.values import (
+    LanguageName,
     RangeValue,
     Scalar,
     TupleValue,
@@ -39,14 +41,17 @@ if TYPE_CHECKING:
 
 def for_loop(t: Translation, node: ast.For) -> None:
     """``for`` over a range or the elements of an array, or unrolled over a tuple or ``pk.unroll(range(...))``."""
+    if _is_of_several(t, node.iter):
+        _over_items(t, node)
+        return
     iterated = t.expression(node.iter)
     if isinstance(iterated, TupleValue):
         unrolled(t, node, iterated.items)
     elif isinstance(iterated, ShortRow):
         unrolled(t, node, [t.item(node.iter, iterated, k) for k in places_of(iterated)])  # type: ignore[attr-defined]
     elif is_row(iterated):
-        nil, one = Scalar(weak_int, const=0), Scalar(weak_int, const=1)
-        _counted(t, node, RangeValue(nil, t.length(iterated, 0), one), iterated)
+        item: Item = lambda index: t.item(node.iter, iterated, index)  # type: ignore[attr-defined]  # noqa: E731
+        _counted(t, node, RangeValue(_NIL, t.length(iterated, 0), _ONE), item)
     elif not isinstance(iterated, RangeValue):
         raise t.type_error(node.iter, f"a loop runs over range(...), an array or a tuple, not {describe(iterated)}",
                            "write `for k in range(len(x)):` and index")  # fmt: skip
@@ -56,16 +61,43 @@ def for_loop(t: Translation, node: ast.For) -> None:
         _counted(t, node, iterated)
 
 
-def _counted(t: Translation, node: ast.For, r: RangeValue, array: Rows | None = None) -> None:
-    """A loop in the IR, over the numbers of a range or over the elements of `array` that they count. What each
+_NIL, _ONE = Scalar(weak_int, const=0), Scalar(weak_int, const=1)
+
+
+def _is_of_several(t: Translation, node: ast.expr) -> bool:
+    """Whether a loop goes over ``enumerate``, ``zip`` or ``reversed``."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+        return False
+    known = t.names.get(node.func.id) or t.frame.environment.captures.get(node.func.id)
+    return isinstance(known, LanguageName) and known.name in ("enumerate", "zip", "reversed")
+
+
+def _over_items(t: Translation, node: ast.For) -> None:
+    """A loop over ``enumerate(x[i])`` and the like."""
+    found = iterations.iterated(t, node.iter)
+    if found is None:
+        raise t.type_error(node.iter, f"`{ast.unparse(node.iter)}` goes over rows, ranges and tuples in kernels",
+                           "write `for k in range(len(x)):` and index")  # fmt: skip
+    length, item, copies = found
+    if not copies:
+        _counted(t, node, RangeValue(_NIL, length, _ONE), item)
+    elif not length.is_const:
+        raise t.type_error(node.iter, "a tuple and a row whose length is not known do not go together in a loop",
+                           "say how long the row is, as in x[i, :3]")  # fmt: skip
+    else:
+        unrolled(t, node, [item(Scalar(weak_int, const=k)) for k in range(length.const)])  # type: ignore[arg-type]
+
+
+def _counted(t: Translation, node: ast.For, r: RangeValue, item: Item | None = None) -> None:
+    """A loop in the IR, over the numbers of a range or over what `item` makes of them. What each
     iteration assigns has a value after a range that is known not to be empty."""
-    count, body, targets = trip_count(r), _ForBody(t, node, r, array), set(target_names(node))
-    values = constant_values(r) if array is None else range(0)
+    count, body, targets = trip_count(r), _ForBody(t, node, r, item), set(target_names(node))
+    values = constant_values(r) if item is None else range(0)
     read = read_later(t, node, [*targets, *assigned_names(node.body)]) if values else frozenset()
     counter = next((n for n in targets if n in read and n not in assigned_names(node.body)), None)
     if node.exit_flags:
         # without an iteration the loop is not left early, and its `else` gives the value that is read
-        if array is None:
+        if item is None:
             counter = next(iter(targets & node.otherwise), counter)
         if counter is not None and not flows(t.names.get(counter)):
             t.names[counter] = Scalar(weak_int, const=values[0] if values else 0)
@@ -99,17 +131,15 @@ def ceil_divide(a: Scalar, b: Scalar) -> Scalar:
 class _ForBody:
     """One iteration of a `for` loop: binds the target and translates the body."""
 
-    def __init__(self, t: Translation, node: ast.For, r: RangeValue, array: Rows | None) -> None:
-        self.t, self.node, self.range, self.array = t, node, r, array
+    def __init__(self, t: Translation, node: ast.For, r: RangeValue, item: Item | None) -> None:
+        self.t, self.node, self.range, self.item = t, node, r, item
 
     def __call__(self, counter: ir.Value, counts: bool) -> None:
         """`counts`: the counter runs from 0 by 1 and the target is start + counter * step."""
         index = Scalar(weak_int, counter)
         if counts:
             index = arithmetic.binary("+", self.range.start, arithmetic.binary("*", index, self.range.step))
-        self.t.assign(
-            self.node.target, index if self.array is None else self.t.item(self.node.iter, self.array, index)
-        )
+        self.t.assign(self.node.target, index if self.item is None else self.item(index))
         self.t.statements(self.node.body)
 
 

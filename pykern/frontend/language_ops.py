@@ -17,6 +17,8 @@ from pykern.frontend import (
     mathematics,
     philox,
     private_arrays,
+    row_arrays,
+    row_orders,
     row_products,
     row_reductions,
     row_stores,
@@ -225,9 +227,9 @@ def _dot(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
 
 
 def _norm(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    if len(args) != 1 or keywords or not rows.is_row(args[0]):
+    if not args or not rows.is_row(args[0]):
         raise t.type_error(node, "`norm` takes one row in kernels", "write np.linalg.norm(x[i])")
-    return row_reductions.norm(t, node, args[0])
+    return row_reductions.norm(t, node, args[0], args[1:], keywords)
 
 
 def _cross(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
@@ -239,32 +241,6 @@ def _cross(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value
     with t.operands_of(node):
         products = [[arithmetic.binary("*", *p, t.fastmath) for p in (pair[:2], pair[2:])] for pair in pairs]
         return rows.of_numbers(t, node, [arithmetic.binary("-", *two, t.fastmath) for two in products])
-
-
-def _array(t: Calls, node: ast.Call) -> Value:
-    """``np.array([a, b, c])``, ``np.array([[a, b], [c, d]])``: a row of numbers, in their common type."""
-    names, kind = ("object", "dtype"), None
-    given = dict(zip(names, node.args, strict=False)) | {k.arg: k.value for k in node.keywords}
-    listed = given.get("object")
-    if not isinstance(listed, ast.List | ast.Tuple) or not listed.elts or given.keys() - set(names):
-        raise t.type_error(node, "np.array takes a list of numbers in kernels", "write np.array([a, b, c])")
-    if "dtype" in given:
-        kind = private_arrays.type_of(t, node, t.expression(given["dtype"]))
-    lines = [item.elts if isinstance(item, ast.List | ast.Tuple) else [item] for item in listed.elts]
-    is_matrix = any(isinstance(item, ast.List | ast.Tuple) for item in listed.elts)
-    if len({len(line) for line in lines}) > 1 or not lines[0]:
-        raise t.type_error(
-            node, "the rows of np.array have different lengths", "give each row as many numbers"
-        )
-    shape = [len(lines), len(lines[0])] if is_matrix else [len(lines)]
-    return rows.of_numbers(t, node, [t.scalar(item) for line in lines for item in line], kind, shape)
-
-
-def _copy(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    """``np.copy(x[i])``: the elements as they are now."""
-    if len(args) != 1 or keywords or not rows.is_row(args[0]):
-        raise t.type_error(node, "`copy` takes one row", "write np.copy(x[i])")
-    return rows.computed(t, node, [args[0]], lambda one: one[0])
 
 
 def _python_cast(t: Calls, node: ast.Call, name: str, args: list[Value]) -> Value:
@@ -290,7 +266,7 @@ _OF_NODES: dict[str, Callable] = {
     "loop_range": _range,
     "unroll": _unroll,
     "print": print_values,
-    **dict.fromkeys(("numpy.array", "numpy.asarray"), _array),
+    **row_arrays.OF_NODES,
 }
 _HANDLERS: dict[str, Callable] = {
     "shared": buffer(memory.SharedOp, "shared"),
@@ -299,7 +275,10 @@ _HANDLERS: dict[str, Callable] = {
     **dict.fromkeys(("dot", "inner", "vdot", "matmul"), _dot),
     **row_products.HANDLERS,
     "eye": private_arrays.eye,
-    "copy": _copy,
+    "copy": row_arrays.copy,
+    "diag": row_arrays.diagonal,
+    **row_orders.HANDLERS,
+    **{f"{name}_like": row_arrays.like(name) for name in ("zeros", "ones", "empty", "full")},
     "norm": _norm,
     "cross": _cross,
     "barrier": barrier,

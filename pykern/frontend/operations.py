@@ -43,7 +43,12 @@ class Operations(Translation):
         return self.binary(node, op, left, right)
 
     def of_BinOp(self, node: ast.BinOp) -> Value:  # noqa: N802
-        return self.binary(node, node.op, self.expression(node.left), self.expression(node.right))
+        left, right = self.operand(node.left, node.right), self.operand(node.right, node.left)
+        return self.binary(node, node.op, left, right)
+
+    def operand(self, node: ast.expr, other: ast.expr) -> Value:
+        """One side of an operator."""
+        return self.expression(node)
 
     def binary(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
         symbol = OPERATORS.get(type(op))

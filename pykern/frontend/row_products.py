@@ -158,5 +158,5 @@ def _number(value: int) -> Scalar:
 
 
 HANDLERS: dict[str, Callable] = {
-    "outer": outer, "transpose": transpose, "trace": trace, "det": determinant, "inv": inverse,
+    "outer": outer, "transpose": transpose, "trace": trace, "linalg.det": determinant, "linalg.inv": inverse,
 }  # fmt: skip

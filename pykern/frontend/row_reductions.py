@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,8 @@ from pykern.data.promotion import promote, sum_type
 from pykern.data.source import Builtin, FunctionSource
 from pykern.frontend import arithmetic, mathematics
 from pykern.frontend.casts import convert
-from pykern.frontend.rows import Row, Rows, check_fresh, computed, is_row, lengths
-from pykern.frontend.values import Extension, FunctionValue, Scalar, TypeValue, Value, describe
+from pykern.frontend.rows import Row, Rows, check_fresh, computed, formula, is_row, lengths, view
+from pykern.frontend.values import Extension, FunctionValue, NoneValue, Scalar, TypeValue, Value, describe
 from pykern.types import DType, bool_, f32, f64
 
 if TYPE_CHECKING:
@@ -103,8 +104,9 @@ _WRITE = {
 def call(t: Calls, node: ast.Call, name: str, array: Rows, given: list[Value], keywords: dict) -> Value:
     """The reduction of all elements. Raises `KernelTypeError` for the place of the greatest or least one in more than
     one dimension, and for other arguments."""
-    if given or keywords:
-        raise t.type_error(node, f"`{name}` of a row takes nothing else in kernels", f"write x[i].{name}()")
+    axis = _axis(t, node, name, array, given, keywords)
+    if axis is not None and len(array.shape) > 1:
+        return _along(t, node, array, axis, lambda t, line: call(t, node, name, line, [], {}))
     if len(array.shape) != 1 and name in _BETTER:
         raise t.type_error(node, f"`{name}` goes over one dimension, and this is {describe(array)}",
                            f"take a row, as in x[i].{name}(), and write a loop over the rows")  # fmt: skip
@@ -122,6 +124,45 @@ def call(t: Calls, node: ast.Call, name: str, array: Rows, given: list[Value], k
     if name in ("sum", "prod") and array.dtype.is_float:
         return convert(found, array.dtype.loaded)
     return found
+
+
+def _axis(t: Calls, node: ast.Call, name: str, array: Rows, given: list[Value], keywords: dict) -> int | None:
+    """The axis that is given, counted from the front."""
+    written = [*given, *keywords.values()]
+    if not written or (len(written) == 1 and isinstance(written[0], NoneValue)):
+        return None
+    axis = written[0]
+    rank = len(array.shape)
+    if (
+        len(written) > 1
+        or keywords.keys() - {"axis"}
+        or not isinstance(axis, Scalar)
+        or type(axis.const) is not int
+    ):
+        raise t.type_error(node, f"`{name}` of a row takes one axis, and nothing else, in kernels",
+                           f"write x[i].{name}(), or x[i].{name}(axis=0)")  # fmt: skip
+    if not -rank <= axis.const < rank:
+        raise t.type_error(
+            node, f"there is no axis {axis.const} of {describe(array)}", f"write x[i].{name}()"
+        )
+    return axis.const % rank
+
+
+def _along(t: Calls, node: ast.Call, array: Rows, axis: int, reduce: Callable[[Calls, Rows], Value]) -> Row:
+    """``a.sum(axis=0)``: a row of reductions."""
+    shape = lengths(t, array)
+
+    def place(taken: tuple[Value, ...], own: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+        return (*taken[:axis], *own, *taken[axis:])  # type: ignore[return-value]
+
+    def element(t: Calls, node: ast.Call, operands: tuple[Value, ...], indices: tuple[Scalar, ...]) -> Scalar:
+        whole = operands[0]
+        assert is_row(whole)
+        found = reduce(t, view(t, node, whole, list(indices), [t.length(whole, axis)], place))
+        assert isinstance(found, Scalar)
+        return found
+
+    return formula(t, node, [array], element, [*shape[:axis], *shape[axis + 1 :]])
 
 
 def _mean(t: Calls, node: ast.AST, array: Rows) -> Scalar:
@@ -156,14 +197,15 @@ def dot(t: Operations, node: ast.AST, left: Value, right: Value) -> Scalar:
     return convert(_sum_of_products(t, node, left, right), dtype)
 
 
-def norm(t: Operations, node: ast.AST, row: Rows) -> Scalar:
-    """``np.linalg.norm(row)``: the square root of the sum of the squares."""
-    if len(row.shape) != 1:
-        raise t.type_error(
-            node, f"`norm` goes over one dimension, and this is {describe(row)}", "take a row, as x[i]"
-        )
+def norm(t: Calls, node: ast.Call, row: Rows, given: list[Value], keywords: dict) -> Value:
+    """``np.linalg.norm(row)``: the square root of the sum of the squares, of all elements or along an axis."""
+    if given or keywords.keys() - {"axis"}:
+        raise t.type_error(node, "`norm` takes a row and an axis in kernels", "write np.linalg.norm(x[i])")
+    axis = _axis(t, node, "norm", row, given, keywords)
+    if axis is not None and len(row.shape) > 1:
+        return _along(t, node, row, axis, lambda t, line: norm(t, node, line, [], {}))
     dtype = row.dtype.loaded if row.dtype.is_float else f64
-    total = convert(_sum_of_products(t, node, row, row), f32 if dtype.bits < 32 else dtype)
+    total = convert(_sum_of_products(t, node, row, row), f32 if dtype.bits < 32 else dtype)  # type: ignore[arg-type]
     return convert(mathematics.apply("sqrt", [total], t.fastmath), dtype)  # type: ignore[arg-type]
 
 

@@ -189,6 +189,12 @@ class Translator(Calls, Operations):
         with self.location(node):
             return method(node)
 
+    def operand(self, node: ast.expr, other: ast.expr) -> Value:
+        """A list beside what is none means what a tuple means beside a row."""
+        if isinstance(node, ast.List) and not isinstance(other, ast.List | ast.Tuple):
+            return self.of_Tuple(ast.copy_location(ast.Tuple(node.elts, ast.Load()), node))
+        return self.expression(node)
+
     def of_Tuple(self, node: ast.Tuple) -> Value:  # noqa: N802
         return TupleValue(tuple(self.expression(item) for item in node.elts))
 

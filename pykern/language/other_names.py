@@ -36,8 +36,6 @@ _OF_NUMPY = {
     **{name: name for name in ("size", "shape", "ndim", "where", "minimum", "maximum", *BINARY, *UNARY)},
 }  # fmt: skip
 """NumPy's names that are other ones in the language, or none of its own."""
-_OF_KERNELS = {"linalg.det": "det", "linalg.inv": "inv"}
-"""NumPy's names that kernels have, for small matrices, and array programs do not."""
 _NOT_OF_NUMPY = {"erf", "erfc", "fma", "gamma", "lgamma", "range", "remainder", "rsqrt", "stop_gradient"}
 """Names of the language that NumPy does not have; `remainder` is another function there."""
 
@@ -75,7 +73,7 @@ def _numpy_functions() -> dict[Any, str]:
 
 @cache
 def _functions_of(numpy: Any) -> dict[Any, str]:
-    found = ((_attribute(numpy, path), name) for path, name in {**_OF_KERNELS, **numpy_names()}.items())
+    found = ((_attribute(numpy, path), name) for path, name in numpy_names().items())
     return {value: name for value, name in found if value is not None}
 
 

@@ -18,7 +18,13 @@ from pykern import language
 from pykern.data.operator_functions import ARITHMETIC, COMPARISONS, LOGICAL, OF_ROWS
 from pykern.data.promotion import promote, true_divide
 from pykern.errors import BY_ZERO, ZERO_STEP, AssertionFailed, KernelTypeError
-from pykern.runtime import reference, reference_mathematics, reference_matrices, reference_rows
+from pykern.runtime import (
+    reference,
+    reference_mathematics,
+    reference_matrices,
+    reference_row_arrays,
+    reference_rows,
+)
 from pykern.runtime.reference_array import ReferenceArray
 from pykern.runtime.reference_rows import each, is_row
 from pykern.types import bool_, from_numpy, weak_float, weak_int
@@ -148,6 +154,26 @@ def _either(of_rows: Callable, function: Any) -> Any:
     return either
 
 
+def _like(of_shape: Callable, function: Any) -> Any:
+    def either(row: Any, *args: Any, **keywords: Any) -> Any:
+        if not is_row(row):
+            return function(row, *args, **keywords)
+        dtype = keywords.pop("dtype", row.dtype)
+        return _filled(of_shape)(row.shape, *args, dtype=dtype, **keywords)
+
+    return either
+
+
+def _of_lists(of_rows: Callable, function: Any) -> Any:
+    """A function of a list of rows where it is given one, else `function`."""
+
+    def either(*args: Any, **keywords: Any) -> Any:
+        is_listed = len(args) == 1 and isinstance(args[0], list | tuple) and any(map(is_row, args[0]))
+        return of_rows(args[0]) if is_listed and not keywords else function(*args, **keywords)
+
+    return either
+
+
 def _filled(function: Callable) -> Callable:
     """``np.zeros`` and its like: memory of the work-item."""
 
@@ -222,19 +248,27 @@ _FUNCTIONS: dict[str, Callable] = {
 _OF_ROWS: dict[str, Callable] = {
     **dict.fromkeys(("dot", "inner", "vdot", "matmul"), reference_rows.product),
     "outer": reference_matrices.outer, "transpose": reference_rows.transposed, "trace": reference_matrices.trace,
-    "copy": reference_rows.copied, "det": reference_matrices.determinant, "inv": reference_matrices.inverse,
-    "norm": reference_rows.norm, "cross": reference_rows.cross,
+    "copy": reference_rows.copied, "diag": reference_row_arrays.diagonal,
+    "sort": reference_row_arrays.ordered, "median": reference_row_arrays.median,
+    "linalg.det": reference_matrices.determinant, "linalg.inv": reference_matrices.inverse,
+    "norm": reference_rows.norm, "cross": reference_matrices.cross,
 }  # fmt: skip
 """Of rows alone."""
+_OF_LISTS: dict[str, Callable] = {
+    "stack": reference_row_arrays.of_numbers, "concatenate": reference_row_arrays.concatenate,
+}  # fmt: skip
+"""Of lists of rows."""
 _MEANINGS_OF_ROWS: dict[str | None, Callable[[Any], Any]] = {
     **dict.fromkeys(("zeros", "ones", "empty", "full", "eye"), _filled),
-    "numpy.array": lambda _: reference_rows.of_numbers,
+    **{f"{name}_like": partial(_like, getattr(np, name)) for name in ("zeros", "ones", "empty", "full")},
+    **dict.fromkeys(("numpy.array", "numpy.asarray"), lambda _: reference_row_arrays.of_numbers),
+    **{name: partial(_of_lists, found) for name, found in _OF_LISTS.items()},
     **{name: partial(_either, found) for name, found in _OF_ROWS.items()},
     **{name: partial(_on_rows, name) for name in OF_ROWS},
 }
 """What becomes of a function, by the language's name: those that make rows, or take them."""
 _MEANINGS: dict[str | None, Callable[[Any], Any]] = {
-    **dict.fromkeys((*COMPARISONS, *LOGICAL, "abs"), _on_elements),
+    **dict.fromkeys((*COMPARISONS, *LOGICAL, "abs", "fmin", "fmax", "signbit"), _on_elements),
     **{name: partial(_on_numbers, name, found) for name, found in _FUNCTIONS.items()},
     **{name: partial(_either, getattr(language, name)) for name in ("where", "clamp")},
     **_MEANINGS_OF_ROWS,

@@ -161,6 +161,10 @@ class ReferenceArray(Rows):
                     hint=f"pass a copy: np.array({self._name})",
                 )
             note_write(self._array)
+        if not isinstance(value, bool | int | float | np.generic):
+            raise KernelTypeError(
+                f"a scalar is needed here, not {type(value).__name__}", hint="write x[i] = a number, or a row"
+            )
         if type(value) is int and self._dtype.is_integer and self._dtype != bool_:
             reference.refuse_unfit(value, self._dtype)
         made = reference.stored(value, self._dtype)

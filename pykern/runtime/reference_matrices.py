@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from pykern.errors import KernelTypeError
-from pykern.runtime.reference_rows import ComputedRow, each, of_numbers, rows_of
+from pykern.runtime.reference_row_arrays import of_numbers
+from pykern.runtime.reference_rows import ComputedRow, each, rows_of
+
+
+def cross(left: Any, right: Any) -> ComputedRow:
+    """``np.cross(left, right)`` of rows of three elements."""
+    (a, b, c), (d, e, f) = left, right
+    with np.errstate(all="ignore"):
+        return of_numbers([b * f - c * e, c * d - a * f, a * e - b * d])
 
 
 def outer(left: Any, right: Any) -> ComputedRow:

@@ -206,7 +206,7 @@ def each(function: Callable[..., Any], operands: tuple[Any, ...]) -> ComputedRow
 
     Raises `KernelTypeError` for rows of different lengths.
     """
-    operands = tuple(_of_one_type(v) if isinstance(v, tuple) else v for v in operands)
+    operands = tuple(_of_one_type(tuple(v)) if isinstance(v, tuple | list) else v for v in operands)
     rank = max(map(_rank, operands))
     lengths = {len(operand) for operand in operands if _rank(operand) == rank}
     if len(lengths) > 1:
@@ -273,40 +273,19 @@ def rows_of(items: list[Any], *operands: Any) -> ComputedRow:
     return ComputedRow(items, (len(items), *shape), dtype)
 
 
-def norm(row: Any) -> Any:
+def norm(row: Any, axis: Any = None) -> Any:
     """The square root of the sum of the squares."""
-    if not is_row(row) or row.ndim != 1:
+    if not is_row(row):
         raise KernelTypeError(
             f"`norm` takes one row in kernels, not {row!r}", hint="write np.linalg.norm(x[i])"
         )
+    if axis is not None and row.ndim > 1:
+        return _along(norm, row, operator.index(axis) % row.ndim, ())
     dtype = row.dtype.loaded if row.dtype.is_float else f64
     wide = f32 if dtype.bits < 32 else dtype
     return reference.cast(
         reference_mathematics.apply("sqrt", (reference.cast(_sum_of_products(row, row), wide),)), dtype
     )
-
-
-def cross(left: Any, right: Any) -> ComputedRow:
-    """``np.cross(left, right)`` of rows of three elements."""
-    (a, b, c), (d, e, f) = left, right
-    with np.errstate(all="ignore"):
-        return of_numbers([b * f - c * e, c * d - a * f, a * e - b * d])
-
-
-def of_numbers(numbers: list[Any], dtype: Any = None) -> ComputedRow:
-    """``np.array([a, b, c])``, ``np.array([[a, b], [c, d]])``: numbers in one type."""
-    values = np.array(numbers)
-    kind = from_numpy(values.dtype if dtype is None else np.dtype(getattr(dtype, "numpy", dtype)))
-    assert kind is not None
-
-    def made(part: Any) -> Any:
-        if not isinstance(part, list | tuple):
-            return reference.cast(part, kind)
-        items = [made(item) for item in part]
-        inner = items[0].shape if isinstance(items[0], ComputedRow) else ()
-        return ComputedRow(items, (len(items), *inner), kind)
-
-    return made(numbers)
 
 
 def _sum_of_products(left: Any, right: Any) -> Any:
@@ -321,8 +300,15 @@ def _sum_of_products(left: Any, right: Any) -> Any:
 
 def reduced(name: str, row: Any, others: tuple[Any, ...] = ()) -> Any:
     """The reduction `name` of all elements of an array of one dimension; `others` are further arguments, all None."""
-    if any(value is not None for value in others):
-        raise KernelTypeError(f"`{name}` of a row takes nothing else in kernels", hint=f"write x[i].{name}()")
+    axis, *rest = others or (None,)
+    if any(value is not None for value in rest):
+        raise KernelTypeError(
+            f"`{name}` of a row takes one axis, and nothing else, in kernels", hint=f"write x[i].{name}()"
+        )
+    if axis is not None and not -row.ndim <= axis < row.ndim:
+        raise KernelTypeError(f"there is no axis {axis} of {row!r}", hint=f"write x[i].{name}()")
+    if axis is not None and row.ndim > 1:
+        return _along(lambda line: reduced(name, line), row, operator.index(axis) % row.ndim, ())
     if row.ndim != 1 and name in ("argmax", "argmin"):
         raise KernelTypeError(
             f"`{name}` goes over one dimension, and this is {row!r}",
@@ -348,6 +334,17 @@ def reduced(name: str, row: Any, others: tuple[Any, ...] = ()) -> Any:
             found = reference_mathematics.apply("sqrt", (found,))
         return held.numpy.type(found) if held.is_float else found
     return _total(name, row)
+
+
+def _along(reduce: Callable[[Any], Any], row: Any, axis: int, place: tuple[int, ...]) -> Any:
+    """The reductions along an axis, of the parts at `place` of the other dimensions."""
+    others = [n for d, n in enumerate(row.shape) if d != axis]
+    if len(place) == len(others):
+        line = [row[(*place[:axis], k, *place[axis:])] for k in range(row.shape[axis])]
+        return reduce(ComputedRow(line, (len(line),), row.dtype.loaded))
+    items = [_along(reduce, row, axis, (*place, k)) for k in range(others[len(place)])]
+    dtype = items[0].dtype if isinstance(items[0], ComputedRow) else reference.known_dtype(items[0])
+    return ComputedRow(items, tuple(others[len(place) :]), dtype)
 
 
 def _elements(row: Any) -> tuple[Any, ...]:
