@@ -454,9 +454,24 @@ def test_counts_and_remainders_in_kernels(rng):
     np.testing.assert_array_equal(p, np.fmod(x, 4) / 2 + np.float_power(x, 2))
 
 
+def clipped(a, i):
+    return (
+        np.clip(a, None, 0.5), np.clip(a, 0.25, None), a.clip(0.25), a.clip(max=0.5), np.clip(i, a_min=-1, a_max=2),
+        np.clip(i, min=i[0], max=3), np.clip(i, -1.5, 2), np.concatenate((a, i), axis=None), np.clip(a, 0.2, a.max()),
+        np.concatenate((a[0], i), axis=None),
+    )  # fmt: skip
+
+
+def test_bounds_that_there_are_not(rng):
+    given = [rng.random((3, 4)), rng.integers(-5, 6, (2, 4))]
+    for number, (have, want) in enumerate(zip(pk.jit(clipped)(*given), clipped(*given), strict=True)):
+        assert have.dtype == want.dtype, number
+        np.testing.assert_array_equal(have, want, err_msg=str(number))
+
+
 def booleans(b, u8, u32, i64):
     return (
-        b**2, np.square(b), np.round(b), b.round(), b**3, np.power(b, 2), np.reciprocal(i64),
+        b**2, np.square(b), np.round(b), b.round(), b**3, np.power(b, 2), np.reciprocal(i64), np.reciprocal(b | True),
         np.select([u32 > 4, b], [u32, b], 2), np.select([b], [u8], 1.5), np.sum((u32[0], u32[1])),
         np.sum([u8[0], u8[1]]), np.max((u8[0], u8[1])), sum((u8[0], u8[1])),
     )  # fmt: skip

@@ -219,6 +219,18 @@ def _rounded(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: 
     return made.op(back, made.call("round", made.op(there, x, scale)), scale)
 
 
+def _clip(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """``np.clip(x, low, high)``; None for a bound that there is not, which may go by NumPy's names."""
+    named = {"a_min": "low", "min": "low", "a_max": "high", "max": "high"}
+    keywords = {named.get(n, n): v for n, v in keywords.items()}
+    given = arguments.bind(t, node, "clip", "x low= high=", args, keywords)
+    made = Composer(t, node)
+    found: Value = made.operand(given["x"])
+    for name, bound in (("maximum", given["low"]), ("minimum", given["high"])):
+        found = made.call(name, found, made.operand(bound)) if is_given(bound) else found
+    return found if is_given(given["low"]) or is_given(given["high"]) else made.call("copy", found)
+
+
 def _nearest(x: Scalar) -> Scalar:
     found = mathematics.apply("round", [x], False)
     assert isinstance(found, Scalar)
@@ -242,10 +254,8 @@ def _select(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: d
     made = Composer(t, node)
     default = made.operand(given["default"] if is_given(given["default"]) else number(0))
     values = [made.operand(v) for v in choices.items]
-    kinds = sorted(
-        (v.dtype for v in (*values, default)), key=lambda kind: kind.weak
-    )  # Python's numbers give way
-    kind = strong(functools.reduce(promote, kinds))
+    kinds = sorted((v.dtype for v in (*values, default)), key=lambda kind: kind.weak)
+    kind = strong(functools.reduce(promote, kinds))  # Python's numbers, the last ones, give way
     found: Value = made.cast(default, kind)
     for condition, choice in zip(reversed(conditions.items), reversed(values), strict=True):
         condition = made.operand(condition)
@@ -295,5 +305,6 @@ def _asarray(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: 
 HANDLERS: dict[str, Callable] = {
     "linspace": _linspace, "gradient": _gradient, "trapezoid": _trapezoid, "searchsorted": _searchsorted,
     "interp": _interp, "logaddexp": _logaddexp, "heaviside": _heaviside, "sinc": _sinc, "round": _rounded,
+    "clamp": _clip,
     "select": _select, "polyval": _polyval, "numpy.array": _array, "numpy.asarray": _asarray,
 }  # fmt: skip

@@ -14,7 +14,7 @@ from pykern.frontend import arithmetic
 from pykern.frontend.program import arguments, elementwise
 from pykern.frontend.program.composition import Composer, number
 from pykern.frontend.values import Scalar, Value
-from pykern.types import bool_
+from pykern.types import bool_, i8
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -67,6 +67,7 @@ def _logical_not(t: ProgramTranslator, node: ast.Call, args: list[Value], keywor
 def _reciprocal(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     made = Composer(t, node)
     x = made.operand(arguments.bind(t, node, "reciprocal", "x", args, keywords)["x"])
+    x = made.operand(made.cast(x, i8)) if x.dtype == bool_ else x  # NumPy's
     found = made.op("/" if x.dtype.is_float else "//", number(1), x)
     if x.dtype.kind != "i" or x.dtype.weak:
         return found

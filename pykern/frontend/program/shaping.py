@@ -187,8 +187,10 @@ def _joined(cells: list[Cell], shape: Shape, axis: int) -> Cell:
 def _concatenate(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     given = arguments.bind(t, node, "concatenate", "arrays axis=", args, keywords)
     cells = _several(t, node, "concatenate", given["arrays"])
-    rank = len(cells[0].shape)
     chosen = given["axis"]
+    if isinstance(chosen, NoneValue) and (len(args) > 1 or "axis" in keywords):  # of what is flattened
+        cells = [reshaped(t, node, c, (-1,)) for c in cells]
+    rank = len(cells[0].shape)
     axis = 0 if isinstance(chosen, NoneValue) and rank else arguments.axis(t, node, chosen, rank)
     around = {(*c.shape[:axis], *c.shape[axis + 1 :]) for c in cells}
     if len(around) != 1 or any(len(c.shape) != rank for c in cells):
