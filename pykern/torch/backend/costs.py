@@ -10,13 +10,16 @@ import math
 from typing import Any
 
 from pykern.torch.backend.framework import Node, Tensor, aten
-from pykern.torch.backend.ops import COMPOSITE, FREE, LONG
+from pykern.torch.backend.ops import COMPOSITE, ELEMENTWISE, FREE, LONG
 from pykern.torch.backend.writer import NotTaken, argument
 
 LEAST = 2
 """Operations that compute, from which on a part is a program."""
 LARGE = 1 << 18
 """Elements of a tensor from which on a single function or reduction is one."""
+FRESH = 1 << 20
+"""Elements of a result from which on any operation element by element is one: a program writes into memory that earlier
+results left, or that nothing reads any more, and PyTorch's comes fresh from the system, page by page."""
 ROWS = 128
 """Rows of a product from which on it pays to lay out a transposed right factor, such as the weights of a layer."""
 SMALL_FACTOR = 1 << 16
@@ -53,13 +56,15 @@ def _check_concatenation(made: Tensor, dim: int) -> None:
 
 def is_profitable(part: list[Node], values: Any) -> bool:
     """Whether a part has at least two operations that compute, or one that goes over its elements more than once (a
-    norm, a softmax, pooling), or one function or reduction of a large tensor. Another operation alone costs a call
-    either way, and PyTorch's own is as fast; so is its product of matrices."""
+    norm, a softmax, pooling), or one function or reduction of a large tensor, or one with a very large result.
+    Another operation alone costs a call either way, and PyTorch's own is as fast; so is its product of matrices."""
     computing = [node for node in part if node.target not in FREE]
     if len(computing) != 1:
         return len(computing) >= LEAST
     [only] = computing
     if LEAST <= 1 or only.target in COMPOSITE:
+        return True
+    if only.target in ELEMENTWISE and _elements(values(only)) >= FRESH:
         return True
     return only.target in LONG and max(_elements(values(n)) for n in (only, *only.all_input_nodes)) >= LARGE
 

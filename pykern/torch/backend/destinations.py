@@ -12,7 +12,7 @@ import operator
 from dataclasses import dataclass
 from typing import Any
 
-from pykern.torch.backend.framework import GraphModule, Node, Tensor, aten
+from pykern.torch.backend.framework import GraphModule, Node, Tensor, aten, prims
 from pykern.torch.backend.ops import VIEWS
 from pykern.torch.backend.ops.forms import SAME
 
@@ -82,10 +82,16 @@ def _updated(call: Node, part: GraphModule) -> list[tuple[int, int]]:
 
 
 def _looked_at(node: Node) -> Node:
-    """The node whose elements another look, or a copy, has: in the text of a program they are one array."""
-    while node.target in VIEWS or node.target in SAME:
-        node = node.args[0]
+    """The node whose elements another look, or a copy, has: in the text of a program they may be one array."""
+    while node.target in VIEWS or node.target in SAME or node.target in _LOOKS:
+        node = node.args[_LOOKS.get(node.target, 0)]
     return node
+
+
+_LOOKS = {
+    aten.copy.default: 1, aten.flip.default: 0, aten._to_copy.default: 0, prims.convert_element_type.default: 0,
+}  # fmt: skip
+"""Operations that a program may write as a look, or as nothing, and which argument that has."""
 
 
 def _lie_alike(*nodes: Node) -> bool:

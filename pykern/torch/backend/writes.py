@@ -37,10 +37,19 @@ def write_last(graph: GraphModule) -> None:
 
 def forget_what_is_overwritten(graph: GraphModule) -> None:
     """Replace copies into the form of another tensor by what is copied, where it has that form: the other tensor, an
-    argument's part that becomes new, need not be read."""
+    argument's part that becomes new, need not be read. A result stays memory of its own, and so does a copy of an
+    argument that is written, perhaps before the copy is used."""
+    written = _written(graph)
     for node in [n for n in graph.graph.nodes if n.target is aten.copy.default]:
         old, new = node.args[:2]
-        if isinstance(new, Node) and _is_like(new, old) and (_lie_alike(new, old) or _is_put_elsewhere(node)):
+        if (
+            not isinstance(new, Node)
+            or not _is_like(new, old)
+            or _memory_of(new) in written
+            or _is_given(node)
+        ):
+            continue
+        if _lie_alike(new, old) or _is_put_elsewhere(node):
             node.replace_all_uses_with(new)
             graph.graph.erase_node(node)
             while not old.users and old.target in VIEWS:
@@ -138,7 +147,7 @@ def keep_what_is_saved(graph: GraphModule) -> None:
 
     A backward graph may compute a value again from an argument; it has to find what the argument was.
     """
-    written = {n.args[0] for n in graph.graph.nodes if n.target is aten.copy_.default}
+    written = _written(graph)
     [output] = [n for n in graph.graph.nodes if n.op == "output"]
     last_argument = [n for n in graph.graph.nodes if n.op == "placeholder"][-1:]
     for node in output.all_input_nodes:
@@ -149,6 +158,11 @@ def keep_what_is_saved(graph: GraphModule) -> None:
             copied.meta = dict(node.meta)
             output.replace_input_with(node, copied)
     graph.recompile()
+
+
+def _written(graph: GraphModule) -> set[Any]:
+    """The arguments that are written."""
+    return {n.args[0] for n in graph.graph.nodes if n.target is aten.copy_.default}
 
 
 def _memory_of(node: Node) -> Node:

@@ -1,4 +1,4 @@
-"""Runs of two and four ranks, under MPI's launcher and over torch.distributed; and what goes wrong in them."""
+"""Runs of up to four ranks, under MPI's launcher and over torch.distributed; and what goes wrong in them."""
 
 import os
 import subprocess
@@ -49,7 +49,7 @@ def finished(arguments: list[str]) -> subprocess.CompletedProcess:
 # -- what holds in any number of ranks -------------------------------------------------------------
 
 
-@pytest.fixture(scope="module", params=[1, 2, 4])
+@pytest.fixture(scope="module", params=[1, 2, pytest.param(3, marks=pytest.mark.slow), 4])
 def held(request, tmp_path_factory):
     """The cases that held in a run of so many ranks, and what the run printed."""
     results = tmp_path_factory.mktemp("ranks") / "held"

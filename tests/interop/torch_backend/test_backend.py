@@ -84,6 +84,7 @@ def test_one_operation_alone_stays_in_torch():
     assert taken(compared(torch.nn.Softmax(-1), torch.randn(4, 3))) == 1
     large = torch.randn(512, 512)
     assert [taken(compared(f, large)) for f in (torch.relu, torch.tanh, lambda x: x @ x)] == [0, 1, 0]
+    assert taken(compared(torch.relu, torch.randn(1024, 1024))) == 1
 
 
 def test_large_results_are_in_memory_that_is_kept():

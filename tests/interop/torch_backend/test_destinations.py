@@ -165,3 +165,28 @@ def test_buffers_that_overlap_are_written_in_order():
             x = torch.randn(4)
             same(compiled(x), models[1](x))
     same([*models[0].buffers()], [*models[1].buffers()])
+
+
+class Looked(torch.nn.Module):
+    """A buffer whose values of before are results, in forms that a program may write as looks at it."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("held", torch.arange(5.0))
+
+    def forward(self, x):
+        before = self.held.flip(0), x.clone().copy_(self.held), self.held.to(torch.float32, copy=True)
+        self.held.mul_(2).add_(x)
+        return *before, x * 2 + 1
+
+
+def test_values_of_before_are_no_looks_at_what_is_written():
+    models = Looked(), Looked()
+    torch._dynamo.reset()
+    compiled = torch.compile(models[0], backend=backend)
+    with torch.no_grad():
+        for _ in range(2):
+            x = torch.randn(5)
+            same(compiled(x), models[1](x))
+    same([*models[0].buffers()], [*models[1].buffers()])
+    succeeded(compiled)

@@ -45,7 +45,31 @@ def view_and_base(x, y):
     return z, z.t(), z[0]
 
 
-@pytest.mark.parametrize("function", [added_in_place, read_before_it_is_written, part_written, view_and_base])
+def kept_and_written(x, y):
+    total = x.sum()
+    y.copy_(x)
+    x.mul_(2)
+    return total
+
+
+def turned_and_written(x, y):
+    total = x.sum()
+    y.t().copy_(x.t())
+    x.t().exp_().add_(1)
+    return total
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        added_in_place,
+        read_before_it_is_written,
+        part_written,
+        view_and_base,
+        kept_and_written,
+        turned_and_written,
+    ],
+)
 def test_updates_in_place(function):
     both(function, torch.rand(4, 6), torch.rand(4, 6))
 
@@ -64,6 +88,18 @@ def test_results_that_share_memory():
     (y, row, turned), _ = both(function, torch.rand(3, 4))
     assert row.data_ptr() == y[1].data_ptr()
     assert turned.data_ptr() == y.data_ptr()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda x, y: x.mul(2).copy_(y), lambda x, y: (x.mul(2).copy_(z := y.exp() + 1), z)],
+    ids=["argument", "result"],
+)
+def test_a_copy_is_memory_of_its_own(function):
+    result, given = both(function, torch.rand(3, 4), torch.rand(3, 4))
+    result = result if isinstance(result, tuple) else (result,)
+    places = {t.data_ptr() for t in (*result, *given)}
+    assert len(places) == len(result) + len(given)
 
 
 def test_two_equal_results_are_two():

@@ -26,6 +26,7 @@ VIEWS = forms.VIEWS
 COMPOSITE = normalisation.COMPOSITE | {*pooling.RULES}
 LONG = elementwise.FUNCTIONS | {*reductions.RULES}
 """Operations that pay alone where they go over large tensors."""
+ELEMENTWISE = frozenset(elementwise.RULES)
 NEW = forms.NEW
 FREE = VIEWS | NEW | {operator.getitem}
 """Operations that compute nothing, or numbers that are known."""
