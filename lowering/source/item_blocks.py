@@ -111,7 +111,8 @@ class _Blocks:
         end = self.ends[depth] if self.ends[depth] is not None else loop.operands[1]
         with self._counted(loop, loop.operands[0], end, size) as begin:
             self.begins.append(begin)
-            self.block_ends.append(arith.AddIOp(begin, index_constant(size)).result)
+            named_end = ir.Location.name("end", loop.location)
+            self.block_ends.append(arith.AddIOp(begin, index_constant(size), loc=named_end).result)
             self._over_blocks(depth + 1)
 
     @contextmanager

@@ -112,15 +112,17 @@ class _Split:
                 with ir.InsertionPoint(blocks.body):
                     begin = blocks.induction_variable
                     full = arith.AddIOp(begin, index_constant(ANGLE_BLOCK)).result
-                    self._block(begin, arith.MinSIOp(full, end).result)
+                    named_end = ir.Location.name("end", self.loop.location)
+                    self._block(begin, arith.MinSIOp(full, end, loc=named_end).result)
                     scf.YieldOp([])
         self.loop.erase()
 
     def _block(self, first: ir.Value, end: ir.Value) -> None:
         """Both versions of the work-items from `first` to `end`."""
         is_huge = arith.CmpIOp(
-            arith.CmpIPredicate.ne, self._are_huge(first, end), constant(ir.IntegerType.get_signless(32), 0)
-        ).result
+            arith.CmpIPredicate.ne, self._are_huge(first, end), constant(ir.IntegerType.get_signless(32), 0),
+            loc=ir.Location.name("is_huge", self.loop.location),
+        ).result  # fmt: skip
         branch = scf.IfOp(is_huge, [], has_else=True)
         for block, is_moderate in ((branch.then_block, False), (branch.else_block, True)):
             with ir.InsertionPoint(block):

@@ -99,8 +99,9 @@ def _over_squares(loop: ir.Operation, bounds: tuple[ir.Value, ...], number: ir.A
 
 def _end_of_square(begin: ir.Value, end: ir.Value, around: scf.ForOp) -> ir.Value:
     """Where a square that begins there ends: with the loop at the latest."""
-    full = arith.AddIOp(begin, index_constant(PRINTED_SQUARE)).result
+    named_end = ir.Location.name("end", around.operation.location)
+    full = arith.AddIOp(begin, index_constant(PRINTED_SQUARE), loc=named_end).result
     first, last = is_constant(around.operation.operands[0]), is_constant(end)
     if first is not None and last is not None and (last - first) % PRINTED_SQUARE == 0:
         return full
-    return arith.MinSIOp(full, end).result
+    return arith.MinSIOp(full, end, loc=named_end).result

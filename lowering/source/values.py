@@ -119,7 +119,7 @@ class Values:
         return True
 
     def _name(self, value: ir.Value, expression: Expression, locations: tuple[ir.Location, ...]) -> None:
-        name = self.names.fresh(self._hint(value) or "t")
+        name = self.names.fresh(self._hint(value) or self._array_hint(value) or "t")
         kind = self._kind(value)
         if expression.widened is not None:  # what wants the 64 bits widens it there
             inner, narrow = expression.widened
@@ -162,6 +162,34 @@ class Values:
             if found:
                 return found
         return None
+
+    def _array_hint(self, value: ir.Value) -> str | None:
+        """A name made of that of an array, for a value that the user did not name: an element of it, the place of one,
+        or where a row of it begins."""
+        if isinstance(value.owner, ir.Block):
+            return None
+        op = value.owner.operation
+        if op.name == "memref.load":
+            return f"{self._array_name(op)}_value"
+        if not list(value.uses) or not self._is_position(value):
+            return None
+        is_place = all(use.owner.operation.name in MEMORY_OPERAND for use in value.uses)
+        what, arrays = "at" if is_place else "row", self._arrays_at(value)
+        return f"{arrays.pop()}_{what}" if len(arrays) == 1 else what
+
+    def _arrays_at(self, value: ir.Value, deep: int = 4) -> set[str]:
+        """The arrays in which a number is a place, or a part of one."""
+        found: set[str] = set()
+        for use in value.uses:
+            user = use.owner.operation
+            if user.name in MEMORY_OPERAND:
+                found.add(self._array_name(user))
+            elif deep:
+                found |= self._arrays_at(user.results[0], deep - 1)
+        return found
+
+    def _array_name(self, access: ir.Operation) -> str:
+        return self._written[access.operands[MEMORY_OPERAND[access.name]]].text
 
     def _cannot_overflow(self, op: ir.Operation) -> bool:
         """Whether signed arithmetic stays within its type: it was proved, or the number is the place of an element."""

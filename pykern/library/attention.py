@@ -87,14 +87,14 @@ def flash_attention(
         (m = 0) the result is zero.
     """
     ranks = len(q.shape), len(k.shape), len(v.shape)
-    assert ranks == (4, 4, 4), "queries, keys and values have four axes: (batch, heads, length, head size)"
+    assert ranks == (4, 4, 4), "`q`, `k` and `v` have four axes: (batch, heads, length, head size)"
     batch, heads, n, d = q.shape
     shared, m = k.shape[1], k.shape[2]
-    assert k.shape == (batch, shared, m, d), "keys have the batch and the head size of queries"
-    assert v.shape[:3] == k.shape[:3], "there are as many values as keys"
+    assert k.shape == (batch, shared, m, d), "`k`: keys have the batch and the head size of queries"
+    assert v.shape[:3] == k.shape[:3], "`v`: there are as many values as keys"
     scaling(scale, softcap)
     shared_heads(heads, shared)
-    assert d >= 1 or scale is not None, "the head size is 1 at least: the scale is 1 / sqrt(d)"
+    assert d >= 1 or scale is not None, "the head size of `q` is 1 at least: the scale is 1 / sqrt(d)"
     assert isinstance(causal, bool), "causal is True or False"
     before, behind = reach(causal, window)
     queries = wide(q).reshape(batch, shared, heads // shared, n, d)
@@ -130,10 +130,10 @@ def reach(causal: Any, window: Any) -> Any:
 
 def checked_bias(bias: Any, scores: Any) -> None:
     """A bias whose shape has to broadcast to that of the scores."""
-    assert len(bias.shape) <= 4, "a bias broadcasts to (batch, heads, n, m)"
+    assert len(bias.shape) <= 4, "`bias` broadcasts to (batch, heads, n, m)"
     for k in range(len(bias.shape)):
         extent = bias.shape[len(bias.shape) - 1 - k]
-        assert extent == 1 or extent == scores[3 - k], "a bias broadcasts to (batch, heads, n, m)"
+        assert extent == 1 or extent == scores[3 - k], "`bias` broadcasts to (batch, heads, n, m)"
 
 
 def in_heads(bias: Any, shared: int, group: int) -> Any:

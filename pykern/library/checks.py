@@ -84,11 +84,13 @@ def scaling(scale: Any, softcap: Any) -> None:
 
 def shared_heads(heads: Any, shared: Any) -> None:
     """Heads of queries, and of keys and values."""
-    assert shared > 0 or heads == 0, "there is a head of keys for the heads of queries"
-    assert shared == 0 or heads % shared == 0, "the number of heads is a multiple of that of keys and values"
+    assert shared > 0 or heads == 0, "there is a head of keys for the heads of `q`"
+    assert shared == 0 or heads % shared == 0, (
+        "the number of heads of `q` is a multiple of that of keys and values"
+    )
 
 
-def same(x: Any, other: Any) -> None:
+def same(gate: Any, up: Any) -> None:
     """Two arrays that belong together element by element."""
-    assert x.shape == other.shape, "both arrays have one shape"
-    assert x.dtype == other.dtype, "both arrays have one dtype: convert one, x.astype(other.dtype)"
+    assert gate.shape == up.shape, "`gate` and `up` have one shape"
+    assert gate.dtype == up.dtype, "`gate` and `up` have one dtype: convert one, up.astype(gate.dtype)"

@@ -26,7 +26,7 @@ from pykern.obtain.prewarm import before_first_call
 class LibraryFunction(Program):
     """An array program; in calls with tensors or arrays of JAX an operator of theirs."""
 
-    __slots__ = ("numbers",)
+    __slots__ = ("arrays", "numbers")
 
     def __init__(
         self,
@@ -38,6 +38,12 @@ class LibraryFunction(Program):
         places = list(self.signature.parameters)
         self.numbers = [(places.index(name), name, check) for name, check in (numbers or {}).items()]
         """Numbers that programs get when they run: place, name, and what asserts that one is as it has to be."""
+        self.arrays = [
+            (place, name, parameter.default is None)
+            for place, (name, parameter) in enumerate(self.signature.parameters.items())
+            if name not in (numbers or {}) and name not in self.annotations
+        ]
+        """Arrays, or lists of them: place, name, and whether None may be given."""
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """The value, as arrays of the framework that the arguments come from."""
@@ -46,6 +52,14 @@ class LibraryFunction(Program):
             value = args[place] if place < len(args) else keywords.get(name)
             if value is not None:
                 self._check(check, name, value)
+        try:
+            return self._called(args, keywords)
+        except KernelTypeError:
+            self._refuse_numbers(args, keywords)
+            raise
+
+    def _called(self, args: tuple, keywords: dict[str, Any]) -> Any:
+        __tracebackhide__ = True
         given = (*args, *keywords.values())
         if "out" not in keywords:
             torch = sys.modules.get("torch")
@@ -55,6 +69,17 @@ class LibraryFunction(Program):
             if jax is not None and any(isinstance(x, jax.Array) for x in given):
                 return jax_primitive(self.number)(*args, **keywords)
         return super().__call__(*args, **keywords)
+
+    def _refuse_numbers(self, args: tuple, keywords: dict[str, Any]) -> None:
+        """Say which argument should have been an array: the program knows no names. Raises `KernelTypeError`."""
+        for place, name, is_optional in self.arrays:
+            value = args[place] if place < len(args) else keywords.get(name, ())
+            is_array = isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0
+            if not is_array and not (value is None and is_optional):
+                raise KernelTypeError(
+                    f"{self.__name__}: `{name}` is an array with one axis at least, and {value!r} is given",
+                    hint="np.atleast_1d(x) makes an array of a number",
+                ) from None
 
     def _check(self, check: Callable, name: str, value: Any) -> None:
         """A number of the call. Raises `KernelTypeError`."""

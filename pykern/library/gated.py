@@ -50,7 +50,9 @@ def swiglu_linear(x: Any, w_gate: Any, w_up: Any) -> Any:
 
     `x` is (..., inner); the weights are (outer, inner), as PyTorch's `Linear` has them; the result is (..., outer).
     """
-    assert len(w_gate.shape) == 2 and w_gate.shape == w_up.shape, "both weights are (outer, inner)"
+    assert len(w_gate.shape) == 2 and w_gate.shape == w_up.shape, (
+        "`w_gate` and `w_up` are both (outer, inner)"
+    )
     assert len(x.shape) >= 1 and w_gate.shape[1] == x.shape[-1], (
         "the rows of weights are as long as those of `x`"
     )

@@ -111,12 +111,14 @@ def paged_attention(
     is zero where there are no keys. With `window`, an integer, the last `window` keys are taken; `scale` and
     `softcap` are as in `flash_attention`.
     """
-    assert len(q.shape) == 3, "queries are (batch, heads, d)"
-    assert len(k_pages.shape) == 4 and len(v_pages.shape) == 4, "pages are (pages, page, kv_heads, head size)"
+    assert len(q.shape) == 3, "`q` is (batch, heads, d)"
+    assert len(k_pages.shape) == 4 and len(v_pages.shape) == 4, (
+        "`k_pages` and `v_pages` are (pages, page, kv_heads, head size)"
+    )
     batch, heads, d = q.shape
     shared, e = v_pages.shape[2], v_pages.shape[3]
-    assert k_pages.shape[:3] == v_pages.shape[:3], "there are as many pages, keys and heads as of values"
-    assert k_pages.shape[3] == d, "keys have the head size of queries"
+    assert k_pages.shape[:3] == v_pages.shape[:3], "`k_pages` has as many pages, keys and heads as `v_pages`"
+    assert k_pages.shape[3] == d, "`k_pages`: keys have the head size of queries"
     assert is_integer(block_table) and is_integer(lengths), "`block_table` and `lengths` have integers"
     assert len(block_table.shape) == 2 and block_table.shape[0] == batch, (
         "`block_table` has a row for each sequence"
@@ -128,7 +130,7 @@ def paged_attention(
     shared_heads(heads, shared)
     if batch == 0 or heads == 0:
         return pk.zeros((batch, heads, e), q.dtype)
-    assert d >= 1 or scale is not None, "the head size is 1 at least: the scale is 1 / sqrt(d)"
+    assert d >= 1 or scale is not None, "the head size of `q` is 1 at least: the scale is 1 / sqrt(d)"
     factor = 1 / d**0.5 if scale is None else scale
     queries = wide(q).reshape(batch, shared, heads // shared, d)
     o = differentiable(queries, k_pages, v_pages, block_table, lengths, factor, window, softcap)

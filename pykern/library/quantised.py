@@ -23,7 +23,7 @@ def halves(packed: Any) -> Any:
     """The signed numbers of 4 bits in bytes, (rows, 2 * n) of (rows, n): the low half of a byte comes first."""
     bytes_ = packed.astype(pk.i32)
     low, high = ((bytes_ & 15) ^ 8) - 8, (((bytes_ >> 4) & 15) ^ 8) - 8
-    return pk.stack((low, high), axis=-1).reshape(packed.shape[0], -1)
+    return pk.stack((low, high), axis=-1).reshape(packed.shape[0], 2 * packed.shape[1])
 
 
 @library_function()
@@ -46,7 +46,9 @@ def quantised_linear(
     assert inner == a.shape[-1], "the rows of `weight` are as long as those of `x`"
     assert scale.shape[:1] == (outer,) and len(scale.shape) <= 2, "`scale` is (outer,) or (outer, groups)"
     groups = 1 if len(scale.shape) == 1 else scale.shape[1]
-    assert groups >= 1 and inner % groups == 0, "the inner length is a multiple of the number of groups"
+    assert groups >= 1 and inner % groups == 0, (
+        "`scale`: the inner length is a multiple of the number of groups"
+    )
     assert zero is None or zero.shape == scale.shape, "`zero` has the shape of `scale`"
     assert bias is None or bias.shape == (outer,), "`bias` has a number for each row of `weight`"
     w = numbers.astype(a.dtype).reshape(outer, groups, -1)

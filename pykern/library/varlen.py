@@ -42,19 +42,21 @@ def varlen_attention(
     behind the last sequence, are zero. The other arguments are as in `flash_attention`.
     """
     assert len(q.shape) == 3 and len(k.shape) == 3 and len(v.shape) == 3, (
-        "queries, keys and values have three axes: (length, heads, head size)"
+        "`q`, `k` and `v` have three axes: (length, heads, head size)"
     )
     n, heads, d = q.shape
     m, shared, e = v.shape
-    assert k.shape == (m, shared, d), "keys are as values, with the head size of queries"
+    assert k.shape == (m, shared, d), "`k`: keys are as values, with the head size of queries"
     ends = cu_seqlens_q if cu_seqlens_k is None else cu_seqlens_k
     assert is_integer(cu_seqlens_q) and is_integer(ends), (
-        "cu_seqlens has integers: where each sequence begins"
+        "`cu_seqlens_q` and `cu_seqlens_k` have integers: where each sequence begins"
     )
     assert len(cu_seqlens_q.shape) == 1 and cu_seqlens_q.shape[0] >= 1, (
-        "cu_seqlens has (sequences + 1) numbers"
+        "`cu_seqlens_q` has (sequences + 1) numbers"
     )
-    assert ends.shape == cu_seqlens_q.shape, "queries and keys have the same number of sequences"
+    assert ends.shape == cu_seqlens_q.shape, (
+        "`cu_seqlens_q` and `cu_seqlens_k` have the same number of sequences"
+    )
     shared_heads(heads, shared)
     scaling(scale, softcap)
     if n == 0 or m == 0 or heads == 0:
@@ -62,7 +64,7 @@ def varlen_attention(
     queries = pk.transpose(wide(q).reshape(n, shared, heads // shared, d), (1, 2, 0, 3))
     keys, values = pk.transpose(wide(k), (1, 0, 2))[:, None], pk.transpose(wide(v), (1, 0, 2))[:, None]
     before, behind = reach(causal, window)
-    assert d >= 1 or scale is not None, "the head size is 1 at least: the scale is 1 / sqrt(d)"
+    assert d >= 1 or scale is not None, "the head size of `q` is 1 at least: the scale is 1 / sqrt(d)"
     factor = 1 / d**0.5 if scale is None else scale
     o = differentiable(queries, keys, values, None, cu_seqlens_q, ends, True, factor, softcap, before, behind)
     return pk.transpose(o, (2, 0, 1, 3)).reshape(n, heads, e).astype(q.dtype)

@@ -141,6 +141,11 @@ CASES = {
     "weights of 4 bits": (
         of_4_bits, lambda x, scale: x @ (WEIGHT_4.double() * scale[:, None]).T, (real(3, 12), real(7)),
     ),
+    "weights of 4 bits without rows": (
+        lambda x, scale: pl.quantised_linear(x, torch.zeros(0, 6, dtype=torch.uint8), scale, bits=4),
+        lambda x, scale: x @ (torch.zeros(0, 12, dtype=torch.float64) * scale[:, None]).T,
+        (real(3, 12), real(0)),
+    ),
     "attention over a window of two sides": (*attentions(window=(5, 2)), FEW),
     "attention over a window before": (*attentions(window=(7, -1), causal=True), FEW),
     "attention of large scores": (*attentions(), LARGE),

@@ -128,5 +128,5 @@ def test_special_values():
 
 def test_what_does_not_fit():
     q, k = real(1, 3, 5, 4), real(1, 2, 5, 4)
-    with pytest.raises(pk.errors.KernelError, match="the number of heads is a multiple"):
+    with pytest.raises(pk.errors.KernelError, match="the number of heads of `q` is a multiple"):
         pl.flash_attention(q, k, k)

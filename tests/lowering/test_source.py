@@ -104,6 +104,22 @@ def test_the_users_names_stand_in_the_text():
     assert "float scale" in text and "x[row * 16 + step]" in text
 
 
+@pytest.mark.parametrize("language", ["c", "msl"])
+def test_names_of_arrays_stand_in_the_text(language):
+    """What the user named not is called after the array that it is an element of, or a place in."""
+
+    @pk.kernel
+    def spread(out, u):
+        i, j = pk.index()
+        if 0 < i < u.shape[0] - 1:
+            out[i, j] = u[i, j] * u[i, j] + u[i - 1, j] * u[i, j]
+
+    spec = pk.spec((16, 32), F)
+    text = spread.lower(spec, spec, ndrange=(16, 32), target=language).compile().source
+    assert "float u_value = u[at];" in text and "out[at] =" in text, text
+    assert not re.search(r"\bt(_\d+)?\b", text), text
+
+
 @pytest.mark.parametrize("language", ["wgsl", "msl"])
 def test_no_doubles(language):
     with pytest.raises(TargetError, match="has no type f64") as raised:
