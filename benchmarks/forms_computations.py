@@ -8,6 +8,7 @@ from forms_common import COMMON
 from forms_grids import GRIDS
 from forms_images import IMAGES
 from forms_lines import LINES
+from forms_parts import PARTS
 from forms_points import POINTS
 from forms_products import PRODUCTS
 from forms_records import RECORDS
@@ -33,6 +34,7 @@ COMPUTATIONS: tuple[Computation, ...] = (
     *LINES,
     *SMALL,
     *COMMON,
+    *PARTS,
 )
 QUICK = {"heat", "clamped", "periodic", "row sum", "product", "axpy", "distances"}
 

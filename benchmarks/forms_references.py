@@ -13,6 +13,7 @@ import numpy as np
 from forms_common import COMMON_REFERENCES
 from forms_grids import GRID_REFERENCES
 from forms_lines import LINE_REFERENCES
+from forms_parts import PART_REFERENCES
 from forms_small import SMALL_REFERENCES
 
 Reference = Callable[..., Any]
@@ -215,6 +216,7 @@ REFERENCES: dict[str, Reference] = {
     **LINE_REFERENCES,
     **SMALL_REFERENCES,
     **COMMON_REFERENCES,
+    **PART_REFERENCES,
     "polynomial": lambda o, x, c: np.polyval(c[::-1].astype(np.float64), x),
 }
 """By the names of computations."""

@@ -134,3 +134,30 @@ func.func @offset(%o: memref<?xf32>, %f: memref<?xf32>, %e: memref<?xindex>, %lo
   } {kern.items}
   return
 }
+
+// Two work-items for each number: they are written one behind the other, and a loop over numbers is what runs over them.
+// Where the launch begins or ends in the middle of a number, they run as they did.
+
+// CHECK-LABEL: func.func @enlarged
+// CHECK: scf.for
+// CHECK:   arith.floordivsi
+// CHECK: } {llvm.loop_annotation
+// CHECK: scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %c1 {
+// CHECK-NOT: scf.for
+// CHECK:   %[[START:.*]] = arith.muli %[[K]], %c2
+// CHECK:   %[[A:.*]] = memref.load %arg1[%[[K]]]
+// CHECK:   memref.store %[[A]], %arg0[%[[START]]]
+// CHECK:   %[[B:.*]] = memref.load %arg1[%[[K]]]
+// CHECK:   memref.store %[[B]], %arg0
+// CHECK: } {kern.items}
+func.func @enlarged(%o: memref<?xf32>, %x: memref<?xf32>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  scf.for %k = %lo to %hi step %c1 {
+    %i = arith.floordivsi %k, %c2 : index
+    %v = memref.load %x[%i] : memref<?xf32>
+    memref.store %v, %o[%k] : memref<?xf32>
+  } {kern.items}
+  return
+}

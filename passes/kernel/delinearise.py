@@ -14,10 +14,11 @@ from mlir.dialects import arith, scf
 
 from pykern.dialect import attributes as kern
 from pykern.passes import kernels
-from pykern.passes.analysis.cost_model.code_size import SHORT_ROW_OPS
+from pykern.passes.analysis.cost_model.code_size import SHORT_ROW_OPS, UNROLLED_INDEX_OPS
 from pykern.passes.analysis.cost_model.lengths import FEWEST_FLAT_COLUMNS, SHORT_ROW
 from pykern.passes.framework import Pass
 from pykern.passes.ir.both_ends import run_at_both_ends
+from pykern.passes.ir.clone import clone_block
 from pykern.passes.ir.effects import erase_dead
 from pykern.passes.ir.floor_division import FloorDivision, floor_divisions
 from pykern.passes.ir.index_arithmetic import hoist
@@ -37,6 +38,8 @@ class Delinearise(Pass):
     Out: where `d` is at least `columns`, known or tested before the loop: a loop over rows `i` and in it the loop over
          columns `j`, marked `kern.items`, for `k = i * d + j`. The first and the last row may be parts of rows: nothing
          has to divide anything. The loop as it was for other `d`. Divisions of `i` stand in front of the inner loop.
+         Where `d` is a small number, a loop over whole rows, whose columns are written one behind the other, and the
+         loop as it was for parts of rows at both ends.
          Where `(k + c) % d` is computed with a `c` that is no known number: a loop over rounds and one over the
          remainder, in the same way.
     """
@@ -129,7 +132,25 @@ class Delinearise(Pass):
         loop.move_before(place)
         loop.operands[0], loop.operands[1] = zero, divisor
         _use_both(loop, rows.induction_variable, start, divisor)
+        inside = find(loop, lambda _: True)
+        if (
+            not any(op.regions for op in inside)
+            and len(inside) * (is_constant(divisor) or 0) <= UNROLLED_INDEX_OPS
+        ):
+            _write_out(loop, rows.operation)
         return True
+
+
+def _write_out(loop: ir.Operation, rows: ir.Operation) -> None:
+    """Write the columns of a row one behind the other: the loop over rows is what runs over work-items then."""
+    block = loop.regions[0].blocks[0]
+    for mark in (kern.ITEMS, kern.GROUP_ITEMS):
+        if mark in loop.attributes:
+            rows.attributes[mark] = loop.attributes[mark]
+    with ir.InsertionPoint(loop), loop.location:
+        for column in range(is_constant(loop.operands[1]) or 0):
+            clone_block(block, {block.arguments[0]: index_constant(column)})
+    loop.erase()
 
 
 def _is_of_items(loop: ir.Operation) -> bool:

@@ -149,3 +149,37 @@ def test_threads_have_parts_of_rows(threads, rng):
         pk.set_num_threads(before)
     np.testing.assert_array_equal(o.reshape(-1), t.reshape(-1) * 2 + np.arange(t.size, dtype=np.float32))
     assert (around(memory) == 7).all()
+
+
+@pk.kernel
+def enlarged(o, t):
+    i, j = pk.index()
+    o[i, j] = t[i // 2, j // 2]
+
+
+@pk.kernel
+def between(o, t):
+    """Halfway between numbers, the last one alone at the end."""
+    i, j = pk.index()
+    b = j // 2
+    o[i, j] = (t[i, b] + t[i, min(b + j % 2, t.shape[1] - 1)]) / 2
+
+
+@pk.kernel
+def thirds(o, t):
+    i, j = pk.index()
+    o[i, j] = t[i, j // 3] * (1 + j % 3)
+
+
+@pytest.mark.parametrize(("kernel", "times"), [(enlarged, (2, 2)), (between, (1, 2)), (thirds, (1, 3))])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (6, 40), (5, 161)])
+@pytest.mark.parametrize("less", [0, 1])
+def test_a_number_for_several_work_items(rng, kernel, times, shape, less):
+    """Pictures enlarged; where `less`, the last number is not wanted as often as the others."""
+    t = rng.random(shape, np.float32)
+    memory, o = guarded((shape[0] * times[0] - less * (times[0] - 1), shape[1] * times[1] - less))
+    kernel(o, t, ndrange=o.shape)
+    expected = np.zeros(o.shape, np.float32)
+    kernel(expected, t, ndrange=o.shape, device="python")
+    np.testing.assert_array_equal(o, expected)
+    assert (around(memory) == 7).all()
