@@ -19,9 +19,11 @@ from pykern.errors import PassError
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.registers import ROWS_IN_LANES
 from pykern.passes.framework import Pass
+from pykern.passes.ir.index_arithmetic import affine_of
 from pykern.passes.ir.values import is_argument, is_inside
 from pykern.passes.kernels import find
 from pykern.passes.remarks import remark
+from pykern.passes.vectorize.accesses import LoopAccess
 from pykern.passes.vectorize.items.lanes import Scalar
 from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 from pykern.passes.vectorize.ordered.chains import Chain, chain_of
@@ -91,7 +93,16 @@ def _touches_arrays_alone(loop: ir.Operation) -> bool:
 def _reads_own_row(chain: Chain, loop: ir.Operation) -> bool:
     """Whether each work-item goes along other memory; what all of them read, or neighbours, is better read in lanes."""
     along = [load for load in chain.accesses.loads if load.column is not None]
-    return any(is_inside(i, loop) and not is_inside(i, chain.loop) for load in along for i in load.indices)
+    if any(is_inside(i, loop) and not is_inside(i, chain.loop) for load in along for i in load.indices):
+        return True
+    return any(_is_row_of_flat_array(load, loop) for load in along)
+
+
+def _is_row_of_flat_array(load: LoopAccess, loop: ir.Operation) -> bool:
+    """Whether work-items read `x[i * n + k]`: rows of a flat array, and not `x[i + k]`, windows of it."""
+    terms = () if load.column is None else load.column.terms
+    places = [affine_of(value, loop) for _, value in terms if is_inside(value, loop)]
+    return any(place is None or abs(place.coefficient) > 1 for place in places)
 
 
 def _gains_by_lanes(kernel: ir.Operation, loop: ir.Operation) -> bool:
