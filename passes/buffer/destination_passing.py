@@ -16,7 +16,7 @@ from pykern.dialect import attributes as kern
 from pykern.passes.framework import Pass
 from pykern.passes.ir.memory import RESHAPES, Positions, root_of
 from pykern.passes.ir.structured import indexing_maps, reduces
-from pykern.passes.ir.values import free_values, made_by
+from pykern.passes.ir.values import free_values, is_argument, made_by
 from pykern.passes.kernels import body, identity, integers, programs, update_type
 
 
@@ -52,7 +52,11 @@ def _pass_destinations(function: ir.Operation) -> None:
         value = end.operands[number]  # read anew: placing one result may have changed another
         argument = given[wanted[number]] if wanted[number] >= 0 else None
         if argument is not None:
-            there = value == argument or _replace(function, value, argument)
+            there = (
+                value == argument
+                or _replace(function, value, argument)
+                or _replace_reshaped(function, value, argument)
+            )
             if there or wanted[number] in updated:
                 placed.append(wanted[number])
                 copies += [] if there else [(number, argument)]
@@ -73,7 +77,7 @@ def _replace(function: ir.Operation, value: ir.Value, target: ir.Value) -> bool:
         return False
     block = body(function)
     positions = Positions(function)
-    taken = positions.interval(target, block)
+    taken = positions.interval(root_of(target), block)
     needed = positions.interval(value, block)
     if taken is not None and needed is not None and taken[1] >= needed[0]:
         ends = _hands_over(function, value, target, positions, taken[1], needed[0])
@@ -86,8 +90,8 @@ def _replace(function: ir.Operation, value: ir.Value, target: ir.Value) -> bool:
 
 
 def _replace_reshaped(function: ir.Operation, value: ir.Value, out: ir.Value) -> bool:
-    """The same where `value` shows all of one of the program's own buffers in another shape, and nobody else has `out`:
-    the buffer is `out` in its own shape."""
+    """The same where `value` shows all of one of the program's own buffers in another shape: the buffer is `out` in its
+    own shape."""
     views: list[ir.Operation] = []
     buffer = value
     while (view := made_by(buffer, *RESHAPES)) is not None:
@@ -115,6 +119,12 @@ def _seen_back(view: ir.Operation, result: ir.Value) -> ir.Value:
     """The memory of a reshape's result, in the shape of its operand."""
     kind = ir.MemRefType(view.operands[0].type)
     groups = view.attributes["reassociation"]
+    for op in [use.owner.operation for use in result.uses] if is_argument(result) else []:
+        if op.name in RESHAPES and op.results[0].type == kind and op.attributes["reassociation"] == groups:
+            op.move_before(
+                ir.InsertionPoint.current.ref_operation
+            )  # an array that is read has a name in this shape
+            return op.results[0]
     if view.name == "memref.expand_shape":
         return ir.Operation.create(
             "memref.collapse_shape", results=[kind], operands=[result], attributes={"reassociation": groups}
@@ -146,11 +156,10 @@ def reads_where_it_writes(op: ir.Operation, source: ir.Value, target: ir.Value) 
         return False
     maps = indexing_maps(op)
     operands = list(op.operands)
-    if target not in operands or any(
-        root_of(v) in (source, target) and v not in (source, target) for v in operands
-    ):
+    roots = (root_of(source), root_of(target))
+    if target not in operands or any(root_of(v) in roots and v not in (source, target) for v in operands):
         return False
-    if reduces(op) or any(root_of(v) in (source, target) for v in free_values(op, nested_only=True)):
+    if reduces(op) or any(root_of(v) in roots for v in free_values(op, nested_only=True)):
         return False
     out = maps[operands.index(target)]
     return all(maps[n] == out for n, v in enumerate(operands) if v == source)

@@ -221,3 +221,40 @@ def test_gradients_of_flat_products(rng):
     product = a.reshape(6, 7) @ b.reshape(7, 5)
     np.testing.assert_allclose(da.reshape(6, 7), 2 * product @ b.reshape(7, 5).T, rtol=1e-10)
     np.testing.assert_allclose(db.reshape(7, 5), 2 * a.reshape(6, 7).T @ product, rtol=1e-10)
+
+
+@pk.kernel
+def scaled(c, a, b, m, n, terms, alpha, beta):
+    i, j = pk.index()
+    if i < m and j < n:
+        total = 0.0
+        for k in range(terms):
+            total += a[i * terms + k] * b[k * n + j]
+        c[i * n + j] = alpha * total + beta * c[i * n + j]
+
+
+@pk.jit
+def scaled_in_place(c, a, b):
+    scaled(c, a, b, 21, 34, 55, 2.0, 0.5, ndrange=(32, 48))
+    return c.reshape(21, 34)[::-1].copy(), c
+
+
+@pk.jit
+def turned_in_place(x):
+    """Each element is read after another one of the same array was written, if the memory is shared too soon."""
+    y = x.reshape(21, 34)
+    x[:] = (y[::-1] * 2 + y).ravel()
+    return x
+
+
+def test_results_in_the_memory_of_arguments_in_another_shape(rng):
+    a, b, c = (rng.standard_normal(n) for n in (21 * 55, 55 * 34, 21 * 34))
+    given = c.copy()
+    turned, result = scaled_in_place(given, a, b)
+    expected = 2 * (a.reshape(21, 55) @ b.reshape(55, 34)) + 0.5 * c.reshape(21, 34)
+    for found in (given, result):
+        np.testing.assert_allclose(found.reshape(21, 34), expected, atol=1e-12)
+    np.testing.assert_allclose(turned, expected[::-1], atol=1e-12)
+    y = c.reshape(21, 34)
+    turned_in_place(c_turned := c.copy())
+    np.testing.assert_array_equal(c_turned.reshape(21, 34), y[::-1] * 2 + y)
