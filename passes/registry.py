@@ -41,6 +41,7 @@ from pykern.passes.kernel.delinearise_launch import DelineariseLaunch
 from pykern.passes.kernel.drop_stop_gradient import DropStopGradient
 from pykern.passes.kernel.expand_ndrange import ExpandNdrange
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
+from pykern.passes.kernel.hoist_sums import HoistSums
 from pykern.passes.kernel.interchange_strides import InterchangeStrides
 from pykern.passes.kernel.items_from_loops import ItemsFromLoops
 from pykern.passes.kernel.join_stores import JoinStores
@@ -96,6 +97,7 @@ OWN: tuple[type[Pass], ...] = (
     Forward,
     ForwardKernel,
     HoistAtomics,
+    HoistSums,
     InterchangeStrides,
     ItemsFromLoops,
     KeepElements,

@@ -134,7 +134,10 @@ class UnrollShortRows(Pass):
         places = _places_read(items, rows)
         if known is None and not loops and not places:
             return [items]
-        count = known or (self.length if loops or not max(places) else max(places) + 1)
+        if known is not None:
+            count = known  # which may be 0
+        else:
+            count = self.length if loops or not max(places) else max(places) + 1
         uppers = [items.operands[1], *(loop.operands[1] for loop in loops if not self._iterations(loop))]
         lengths = [length for length in dict.fromkeys(uppers) if is_constant(length) is None]
         fits = 1 < count <= self.most and self._is_small(

@@ -37,10 +37,16 @@ class ComputeDiagonals(Pass):
 
 def _takes_diagonal(op: ir.Operation) -> bool:
     """Whether each element of the result is one of an array, at places that repeat a loop and skip none."""
-    block, maps = body(op), indexing_maps(op)
-    if len(op.operands) != 2 or len(op.results) != 1 or any(reduction_loops(op)):
+    if len(op.operands) != 2 or len(op.results) != 1:
+        return False  # first: of most ops no more has to be looked at
+    block = body(op)
+    if (
+        block.operations[0].operation.name != "linalg.yield"
+        or terminator_operands(block)[0] != block.arguments[0]
+    ):
         return False
-    if len(list(block.operations)) != 1 or terminator_operands(block)[0] != block.arguments[0]:
+    maps = indexing_maps(op)
+    if any(reduction_loops(op)):
         return False
     places = list(maps[0].results)
     is_plain = all(isinstance(e, ir.AffineDimExpr) for e in places)

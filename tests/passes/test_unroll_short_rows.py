@@ -196,3 +196,21 @@ def test_a_cell_of_a_small_product_in_a_work_item(rng, shape):
     stages = products_of_fours.lower(c, a, b, ndrange=shape).stages
     text = next(s.text for s in stages if s.name == "kern-unroll-short-rows")
     assert text.count("memref.store") == 5  # four cells of a row, and one elsewhere
+
+
+@pk.kernel
+def columns_of_some_rows(o, x):
+    i, j = pk.index()
+    if i < x.shape[0] and j < o.shape[1] - 3:
+        for k in range(x.shape[1]):
+            o[i, j] += x[i, k]
+
+
+@pytest.mark.parametrize("columns", [2, 3, 4, 5])
+def test_rows_of_no_columns(columns):
+    """A launch of whose small lengths its code knows that no work-item passes the guard."""
+    x, o = np.ones((2, 5), np.float32), np.full((60000, columns), 9, np.float32)
+    columns_of_some_rows(o, x, ndrange=o.shape)
+    expected = np.full_like(o, 9)
+    expected[:2, : max(0, columns - 3)] += 5
+    np.testing.assert_array_equal(o, expected)
