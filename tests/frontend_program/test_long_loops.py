@@ -270,3 +270,17 @@ def test_names_of_inner_loops_are_used_twice(rng):
     found = twice(x)
     np.testing.assert_allclose(found[0], expected, rtol=1e-12)
     np.testing.assert_allclose(found[1], total + 28, rtol=1e-12)
+
+
+def test_branches_that_data_decide(rng):
+    """Forty copies of them would be bufferized for ever."""
+
+    def marked(x):
+        y = x.copy()
+        for i in range(40):
+            if x[i].sum() > 0:
+                y[i] = 3
+        return y
+
+    x = rng.standard_normal((40, 5))
+    np.testing.assert_array_equal(pk.jit(marked)(x), marked(x))

@@ -56,6 +56,9 @@ LONG_LOOP_OPS = 192
 counts as `CALL_OPS`."""
 CALL_OPS = 16
 """What a call of a function counts as, before it is translated."""
+BRANCH_OPS = 16
+"""What a branch counts as that data decide: bufferization follows the arrays of each copy through both sides of all
+copies behind it."""
 FEWEST_COPIES = 16
 """Iterations from which such a loop may stay; half of them where copies would have `DECIDING_LOOP_OPS` operations."""
 DECIDING_LOOP_OPS = 1024

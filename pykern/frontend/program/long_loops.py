@@ -21,6 +21,7 @@ from pykern.frontend.program.loop_integers import Bounds, Integers, assigned_bou
 from pykern.frontend.unrolling import target_names
 from pykern.frontend.values import Scalar, Value
 from pykern.passes.analysis.cost_model.code_size import (
+    BRANCH_OPS,
     CALL_OPS,
     DECIDING_LOOP_OPS,
     FEWEST_COPIES,
@@ -99,7 +100,14 @@ def _work(body: list[ast.stmt], names: Mapping[str, Value], counters: Mapping[st
         else:
             counted = [n for n in ast.walk(statement) if isinstance(n, _COUNTED)]
             total += sum(CALL_OPS if _calls_another(n) else 1 for n in counted)
+            total += BRANCH_OPS * sum(map(_asks_data, ast.walk(statement)))
     return total
+
+
+def _asks_data(node: ast.AST) -> bool:
+    """Whether it is a branch that elements of arrays decide, or what a function makes of them."""
+    asked = ast.walk(node.test) if isinstance(node, ast.If) else ()
+    return any(isinstance(n, ast.Subscript | ast.Call) for n in asked)
 
 
 def _calls_another(node: ast.AST) -> bool:
@@ -223,8 +231,14 @@ class _Uses:
         if isinstance(node, ast.Attribute):
             return self.integers.of(node) is not None or self._is_known(node.value)
         if isinstance(node, ast.Call):
-            return all(map(self._is_known, node.args))
+            return not self._is_of_data(node.func) and all(map(self._is_known, node.args))
         return all(self._is_known(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr))
+
+    def _is_of_data(self, function: ast.expr) -> bool:
+        """Whether it is a method of an array, as ``x[i].sum``."""
+        owner = function.value if isinstance(function, ast.Attribute) else None
+        is_name = isinstance(owner, ast.Name) and owner.id in self.names
+        return (is_name or isinstance(owner, ast.Subscript | ast.Call)) and not self._is_known(owner)
 
     def _is_float(self, node: ast.expr) -> bool:
         """Whether a number that is known in a copy is surely no integer, which a shape or an index is."""
