@@ -44,7 +44,7 @@ def _of_diagonal(made: Composer, x: Cell, offset: int) -> Cell:
         others = len(x.shape) - 2
         read = [ir.AffineExpr.get_dim(loop) for loop in (others, others, *range(others))]
         [(dtype, ssa)] = elementwise((*x.shape[2:], rows), [Input(x.dtype, x.ssa, tuple(read))], lambda e: e)
-        return Cell(dtype, (*x.shape[2:], rows), ssa)
+        return x.view(Cell(dtype, (*x.shape[2:], rows), ssa))
     count = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
     places = made.array(made.call("arange", number(count)))
     first = made.array(made.op("+", places, number(max(-offset, 0))))
