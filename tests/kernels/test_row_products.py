@@ -136,7 +136,7 @@ def test_f_strings_are_printed(device, tmp_path, capsys):
     expected = []
     for i in range(3):
         expected.append(
-            f"{i}: {x[i]:.3f} {{}} {12:>4d}|; {x[i]}\n{x[i] > 1} {y[i]} ({i}, {x[i]}) {y[i]:8.2e}\n"
+            f"{i}: {x[i]:.3f} {{}} {12:>4d}|; {x[i]!s}\n{x[i] > 1} {y[i]} ({i}, {x[i]!s}) {y[i]:8.2e}\n"
         )
     assert capsys.readouterr().out == "".join(expected) or device == "python"
 
