@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pykern.dialect import reports
 from pykern.frontend import arithmetic
-from pykern.frontend.casts import bits, materialise
+from pykern.frontend.casts import bits, convert, materialise
 from pykern.frontend.values import (
     NoneValue,
     Scalar,
@@ -18,7 +18,7 @@ from pykern.frontend.values import (
 
 if TYPE_CHECKING:
     from pykern.frontend.calls import Calls
-from pykern.types import bool_
+from pykern.types import bool_, f64
 
 
 def print_values(t: Calls, node: ast.Call) -> Value:
@@ -52,6 +52,8 @@ def _formatted(t: Calls, node: ast.JoinedStr, values: list[Scalar]) -> str:
         spec = _format(t, part)
         value = t.expression(part.value)
         if not spec:
+            if isinstance(value, Scalar) and value.dtype.is_float:
+                value = convert(value, f64)  # of NumPy's short floats f-strings show all digits
             parts.append(_template(t, part.value, value, values))
             continue
         values.append(t.as_scalar(part.value, value))

@@ -8,7 +8,7 @@ where an element is read. Rows of one array merge as their indices, see `merging
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -96,7 +96,8 @@ def merged(
             in_values(t, node, side, shape, block, is_shared)
             for side, block in zip(sides, blocks, strict=True)
         )
-        return pair, lambda value: value  # type: ignore[return-value]
+        origin = _joined(side.origin for side in pair)
+        return tuple(replace(side, origin=origin) for side in pair), lambda value: value  # type: ignore[return-value]
     own, other = list(_ssa_leaves(a)), list(_ssa_leaves(b))
     nil_own, nil_other = [zero(v.dtype) for v in own], [zero(v.dtype) for v in other]
     pair = TupleValue((*own, *nil_other)), TupleValue((*nil_own, *other))
@@ -124,6 +125,14 @@ def origin_of(t: Translation, row: Rows) -> Origin:
     if isinstance(row, Row) and not rows.shows_memory(row):
         return row.origin
     return t.array_writes.origin(rows.arrays_of(row))
+
+
+def _joined(origins: Iterable[Origin]) -> Origin:
+    """Of a row that is one of several: the arrays of all, and where the first was computed."""
+    known = list(origins)
+    arrays = tuple({id(array): array for origin in known for array in origin.arrays}.values())
+    first = min(known, key=lambda origin: origin.time)
+    return Origin(arrays, first.time, first.loops)
 
 
 def is_own(row: Rows) -> bool:
@@ -191,10 +200,7 @@ def _choice(t: Translation, node: ast.AST, condition: Scalar, sides: tuple[Rows,
         return Scalar(dtype, op.result)
 
     a, b = sides
-    origins = [origin_of(t, side) for side in sides]
-    arrays = tuple({id(x): x for o in origins for x in o.arrays}.values())
-    first = min(origins, key=lambda o: o.time)
-    origin = Origin(arrays, first.time, first.loops)
+    origin = _joined(origin_of(t, side) for side in sides)
     text = " or ".join(dict.fromkeys(s.text if isinstance(s, Row) else s.name for s in sides))
     lengths = zip(rows.lengths(t, a), rows.lengths(t, b), strict=True)  # type: ignore[arg-type]
     shape = tuple(m if m.is_const else n for m, n in lengths)
@@ -230,6 +236,11 @@ def _with_leaves(value: Value, found: Iterator[Value]) -> Value:
     return next(found) if isinstance(value, Scalar) and not value.is_const else value
 
 
+def _holds(origin: Origin, other: Origin) -> bool:
+    """Whether an origin has all arrays of another."""
+    return all(any(array is own for own in origin.arrays) for array in other.arrays)
+
+
 def carry(
     t: Translation,
     node: ast.For | ast.While,
@@ -256,7 +267,10 @@ def carry(
             if not isinstance(last, ShortRow) and (shape := _as_values(t, first, last)) is not None:
                 ends[name] = last = in_values(t, node, last, shape, block, is_shared)
             if isinstance(last, ShortRow) and (last.is_shared or is_shared) and not first.is_shared:
-                initial[name] = replace(first, is_shared=True)
+                initial[name] = first = replace(first, is_shared=True)
+                again = True
+            if isinstance(last, ShortRow) and not _holds(first.origin, last.origin):
+                initial[name] = replace(first, origin=_joined((first.origin, last.origin)))
                 again = True
         elif not (flows(first) and same_form(first, last)):
             shape = _as_values(t, first, last)

@@ -100,7 +100,7 @@ def update(array: Any, index: Any, op: str, value: Any) -> None:
     """``array[index] op= value``."""
     held = array[index]
     made = in_place(op, held, value)
-    if made is not held or not is_row(held):
+    if made is not held or not is_row(held) or not isinstance(array, ReferenceArray):  # whose parts are views
         array[index] = made
 
 

@@ -47,11 +47,21 @@ class Printer:
 
 def printed(site: Site, values: Any) -> str:
     """What a print writes; `values` are cells."""
-    return site.template.format(*(_value(values[n], dtype) for n, dtype in enumerate(site.dtypes)))
+    return site.template.format(*(_Shown(_value(values[n], dtype)) for n, dtype in enumerate(site.dtypes)))
+
+
+class _Shown:
+    """A value in a template: as `print` shows it, or by the format of an f-string."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __format__(self, spec: str) -> str:
+        return format(self._value, spec) if spec else str(self._value)
 
 
 def _value(bits: int, name: str) -> Any:
-    """A value from its cell, as Python or NumPy writes it."""
+    """A value from its cell."""
     dtype = BY_NAME[name]
     if dtype.is_float:
         number = struct.unpack("<d", struct.pack("<q", bits))[0]

@@ -63,7 +63,23 @@ SHORT = [
 ]
 
 
-@pytest.mark.parametrize("text", [*CHOSEN, *SHORT])
+NAMED = [
+    "a = x[i] + np.zeros(3)\nb = a\nc = b + 1\nb = b * 2\na += 1\no[i] = a + b + c",
+    "a = x[i] + np.zeros(3)\nfor k in range(3):\n    b = a\n    a = a + 1\nb += 1\no[i] = a + b",
+    "a = x[i] + np.zeros(3)\nb = a\nfor k in range(3):\n    a = a + 1\nb += 1\no[i] = a * b",
+    "a = x[i] + np.zeros(3)\nb = y[i] + np.zeros(3)\nfor k in range(3):\n    a, b = b, a\na += 1\no[i] = a - b",
+    "a = x[i] + np.zeros(3)\nif x[i, 0] > 0:\n    a[0] = 5\nelse:\n    a[1] = 6\n    a *= 2\no[i] = a",
+    "a = x[i] + np.zeros(3)\nfor k in range(3):\n    if k == 1:\n        continue\n    a[k] += 1\n"
+    "    if a[k] > 1:\n        break\no[i] = a",
+    "v = x[i, :3]\nw = v + np.zeros(3)\nx[i, 0] = 7\no[i] = v + w",
+    "m = np.zeros((2, 3)) + 1\nm[0] += x[i]\nm[:, 1] *= 2\nm[1, 2] = 4\no[i] = m[0] + m[1]",
+    "a = np.zeros(3)\nfor k in range(i):\n    a[0] += 1\n    a = a * 2\no[i] = a",
+    "a = np.array([1, 2, 3])\nfor k in range(2):\n    a = a + x[k]\no[i] = a",
+    "a = np.array([1, 2, 3])\na[0] = 7.9\no[i] = a",
+]
+
+
+@pytest.mark.parametrize("text", [*CHOSEN, *SHORT, *NAMED])
 def test_as_numpy_does(rng, text, tmp_path):
     o, x, y = np.zeros((5, 3)), rng.standard_normal((5, 3)), rng.standard_normal((5, 3))
     check(text, 5, tmp_path, ("cpu", "python"), NAMES, o=o, x=x, y=y)
@@ -109,6 +125,9 @@ REFUSED = {
     "d = x[i] + np.zeros(3)\ne = d\nif x[i, 0] > 0:\n    e = d * 2\ne += 1\no[i] = d": "may have another name",
     "d = x[i] if x[i, 0] > 5 else np.zeros(3)\nd += 1\no[i] = d": "may have another name",
     "d = x[i] - y[i]\nd[0] = 1\no[i] = d": "is not kept in memory",
+    "v = x[i, :3]\nif y[i, 0] > 0:\n    v = v * 2\nx[i, 1] = 3\no[i] = v": "was written in between",
+    "v = np.zeros(3)\nfor k in range(2):\n    v = x[k] if k > i else v\nx[i, 1] = 3\no[i] = v": "written in between",
+    "d = x[i] + np.zeros(3)\nt = (d, 1.0)\nd += 1\no[i] = t[0]": "may have another name",
     "acc = x[0]\nfor k in range(1, 3):\n    acc = acc + x[k]\no[i] = acc": "before the loop",
     "d = np.zeros(3)\nif x[i, 0] > 0:\n    d = np.zeros(4)\no[i] = d": "on one path",
 }
