@@ -44,3 +44,62 @@ func.func @barriers() attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} 
   "kern.barrier"() : () -> ()
   return
 }
+
+// The number in the group plus the group's number times its size, as CUDA C++ has it, is the number in the launch.
+
+// CHECK-LABEL: func.func @added_up
+// CHECK-DAG: %[[I:.*]] = "kern.global_id"() {dim = 0 : i64}
+// CHECK-DAG: %[[J:.*]] = "kern.global_id"() {dim = 1 : i64}
+// CHECK-NOT: kern.local_id
+// CHECK-NOT: kern.group_id
+// CHECK: memref.store %{{.*}}, %{{.*}}[%[[I]], %[[J]]]
+func.func @added_up(%x: memref<?x?xf32>, %v: f32)
+    attributes {kern.kernel, kern.plain, kern.rank = 2 : i64, kern.workgroup = array<i64: 16, 8>} {
+  %c16 = arith.constant 16 : index
+  %size = "kern.group_size"() {dim = 1 : i64} : () -> index
+  %a = "kern.local_id"() {dim = 0 : i64} : () -> index
+  %b = "kern.local_id"() {dim = 1 : i64} : () -> index
+  %g = "kern.group_id"() {dim = 0 : i64} : () -> index
+  %h = "kern.group_id"() {dim = 1 : i64} : () -> index
+  %0 = arith.muli %g, %c16 : index
+  %1 = arith.addi %0, %a : index
+  %2 = arith.muli %size, %h : index
+  %3 = arith.addi %b, %2 : index
+  memref.store %v, %x[%1, %3] : memref<?x?xf32>
+  return
+}
+
+// Other sizes and dimensions are something else, and so are launches that begin elsewhere.
+
+// CHECK-LABEL: func.func @something_else
+// CHECK-NOT: kern.global_id
+// CHECK: return
+func.func @something_else(%x: memref<?x?xf32>, %v: f32)
+    attributes {kern.kernel, kern.plain, kern.rank = 2 : i64, kern.workgroup = array<i64: 16, 8>} {
+  %c16 = arith.constant 16 : index
+  %a = "kern.local_id"() {dim = 0 : i64} : () -> index
+  %b = "kern.local_id"() {dim = 1 : i64} : () -> index
+  %g = "kern.group_id"() {dim = 0 : i64} : () -> index
+  %h = "kern.group_id"() {dim = 1 : i64} : () -> index
+  %0 = arith.muli %h, %c16 : index
+  %1 = arith.addi %0, %b : index
+  %2 = arith.muli %g, %c16 : index
+  %3 = arith.addi %2, %b : index
+  memref.store %v, %x[%1, %3] : memref<?x?xf32>
+  memref.store %v, %x[%a, %3] : memref<?x?xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @begins_elsewhere
+// CHECK-NOT: kern.global_id
+// CHECK: return
+func.func @begins_elsewhere(%x: memref<?xf32>, %v: f32)
+    attributes {kern.kernel, kern.rank = 1 : i64, kern.workgroup = array<i64: 16>} {
+  %c16 = arith.constant 16 : index
+  %a = "kern.local_id"() {dim = 0 : i64} : () -> index
+  %g = "kern.group_id"() {dim = 0 : i64} : () -> index
+  %0 = arith.muli %g, %c16 : index
+  %1 = arith.addi %0, %a : index
+  memref.store %v, %x[%1] : memref<?xf32>
+  return
+}

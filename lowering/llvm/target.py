@@ -186,12 +186,13 @@ def _is_product(module: ir.Module, source: KernelSource) -> bool:
     launch = source.launch
     options = source.options
     checked = options.debug or options.nan or options.limited
-    special = checked or source.derivatives or launch.workgroup or launch.shared
+    special = checked or source.derivatives or launch.shared
     if (
         special
         or not launch.plain
         or source.target != CPU
         or not source.noalias
+        or (launch.workgroup and kernels.find(module.operation, lambda op: op.name in kernels.GROUP_OPS))
         or _writes_small_matrices(module, source)
     ):
         return False

@@ -8,10 +8,11 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.dialect import attributes as kern
-from pykern.dialect.index_space import DimensionOp, NdrangeOp, SubgroupScalarOp
+from pykern.dialect.index_space import DimensionOp, GlobalIdOp, NdrangeOp, SubgroupScalarOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import BUFFERS, find, identity, index_constant, named, replace
+from pykern.passes.ir.values import has_uses, made_by
+from pykern.passes.kernels import BUFFERS, find, identity, index_constant, is_constant, named, replace
 
 
 @dataclass(frozen=True)
@@ -19,21 +20,52 @@ class Simplify(Pass):
     """Common subexpressions, constants and dead code of kern ops.
 
     In:  a kernel at the work-item level.
-    Out: each id once, at the top; `kern.ndrange` of a static launch and `kern.group_size` of a static
-         workgroup are constants; ids and buffers nobody uses are gone; of two barriers with nothing
-         between them one is left.
+    Out: each id once, at the top; the number of a work-item in its group plus that of the group times its size, as CUDA
+         C++ computes it, is `kern.global_id`, where the launch begins at 0 in steps of 1; `kern.ndrange` of a static
+         launch and `kern.group_size` of a static workgroup are constants; ids and buffers nobody uses are gone; of two
+         barriers with nothing between them one is left.
     """
 
     name: ClassVar[str] = "kern-simplify"
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
+            _add_up_ids(kernel)
             _fold_static(kernel)
             _unite_ids(kernel)
             for op in named(kernel, *BUFFERS):
                 if next(iter(op.result.uses), None) is None:
                     op.erase()
             _drop_repeated_barriers(kernel)
+
+
+def _add_up_ids(kernel: ir.Operation) -> None:
+    if kern.PLAIN not in kernel.attributes:
+        return
+    sizes = kernels.integers(kernel, kern.WORKGROUP)
+    for local in named(kernel, "kern.local_id"):
+        dim = local.opview.dim
+        for op in [use.owner.operation for use in local.result.uses]:
+            others = [operand for operand in op.operands if operand != local.result]
+            if op.name == "arith.addi" and len(others) == 1 and _begins_group(others[0], dim, sizes):
+                with ir.InsertionPoint(op), op.location:
+                    replace(op, [GlobalIdOp.create(dim)])
+                if not has_uses(others[0]):
+                    others[0].owner.operation.erase()
+
+
+def _begins_group(value: ir.Value, dim: int, sizes: tuple[int, ...] | None) -> bool:
+    """Whether a value is the number of the group times its size."""
+    product = made_by(value, "arith.muli")
+    for number, size in () if product is None else (tuple(product.operands), tuple(product.operands)[::-1]):
+        group, length = made_by(number, "kern.group_id"), made_by(size, "kern.group_size")
+        if group is None or group.opview.dim != dim:
+            continue
+        if length is not None and length.opview.dim == dim:
+            return True
+        if sizes is not None and is_constant(size) == sizes[dim]:
+            return True
+    return False
 
 
 def _fold_static(kernel: ir.Operation) -> None:

@@ -23,7 +23,16 @@ from pykern.passes.ir.constants import constant
 from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduces, reduction_loops
 from pykern.passes.ir.values import has_uses
 from pykern.passes.kernel.delinearise_launch import DelineariseLaunch
-from pykern.passes.kernels import body, find, index_constant, is_constant, named, programs, update_type
+from pykern.passes.kernels import (
+    GROUP_OPS,
+    body,
+    find,
+    index_constant,
+    is_constant,
+    named,
+    programs,
+    update_type,
+)
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
 from pykern.passes.raise_to_linalg.unmask_sums import UnmaskSums
@@ -123,8 +132,9 @@ def is_product(module: ir.Module) -> bool:
     with ir.InsertionPoint(alone.body):
         for op in module.body.operations:
             copy = op.operation.clone()
-            if kern.KERNEL in copy.attributes and _assume_lengths(copy):
-                items = ASSUMED_SIDE**2
+            if kern.KERNEL in copy.attributes:
+                _forget_groups(copy)
+                items = ASSUMED_SIDE**2 if _assume_lengths(copy) else 0
     if items:
         run_pass(Upstream("canonicalize"), alone)
     run_pass(DelineariseLaunch(items), alone)
@@ -194,6 +204,7 @@ def _raised(module: ir.Module, kind: _Kind, only_parallel: bool) -> ir.Module | 
                 if op == kernel or _is_declaration(op):  # it may call a function of C by its name
                     copy = op.clone()
                     if op == kernel:
+                        _forget_groups(copy)
                         _know(copy, kind)
         kern_pipeline(KernelOptions()).run(alone, texts=False)
         if kind.ndrange is not None and len(kind.ndrange) == 1:
@@ -214,6 +225,12 @@ def _raised(module: ir.Module, kind: _Kind, only_parallel: bool) -> ir.Module | 
         return None
     remark(kernel, f"the launch of `{symbol}` became operations on whole arrays")
     return alone
+
+
+def _forget_groups(kernel: ir.Operation) -> None:
+    """Leave out the size of a workgroup where a kernel uses nothing of it: it is one of other devices then."""
+    if kern.WORKGROUP in kernel.attributes and not find(kernel, lambda op: op.name in GROUP_OPS):
+        del kernel.attributes[kern.WORKGROUP]
 
 
 def _know(kernel: ir.Operation, kind: _Kind) -> None:
