@@ -95,8 +95,8 @@ RANK = _declared("rank", integer(1, MAX_DIMENSIONS), FUNCTION,
 NDRANGE = _declared("ndrange", lengths(0), FUNCTION,
     "The number of work-items in each dimension, where it is known.")
 WORKGROUP = _declared("workgroup", lengths(1), FUNCTION, "The size of a workgroup in each dimension.")
-OUTERMOST = _declared("outermost", integer(0, MAX_DIMENSIONS - 1), FUNCTION,
-    "The dimension of the index space that the outermost loop over work-items runs over; without it the first one.")
+LOOP_ORDER = _declared("loop_order", lengths(0), FUNCTION,
+    "The dimensions that the loops over work-items run over, the outermost first; without it that of the index space.")
 PLAIN = _declared("plain", mark, FUNCTION, "Each range of the index space starts at 0 with step 1.")
 UNIT = _declared("unit", mark, FUNCTION, "Each range of the index space has step 1, whatever it starts at.")
 KNOWN = _declared("known", lengths(None), FUNCTION,

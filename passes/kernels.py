@@ -95,11 +95,11 @@ def update_type(function: ir.Operation, results: Sequence[ir.Type] = ()) -> None
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, list(results)))
 
 
-def outermost(kernel: ir.Operation) -> int:
-    """The dimension of the index space that the outermost loop over a kernel's work-items runs over."""
-    if kern.OUTERMOST not in kernel.attributes:
-        return 0
-    return ir.IntegerAttr(kernel.attributes[kern.OUTERMOST]).value
+def dimension_of(kernel: ir.Operation, depth: int) -> int:
+    """The dimension of the index space that one of the loops over a kernel's work-items runs over; the outermost loop
+    has depth 0."""
+    order = integers(kernel, kern.LOOP_ORDER)
+    return depth if order is None else order[depth]
 
 
 def rank(kernel: ir.Operation) -> int:

@@ -4,7 +4,7 @@
 
 // CHECK-LABEL: func.func @image
 // CHECK-SAME: %[[NX:[a-z0-9]+]]: index, %[[NY:[a-z0-9]+]]: index, %[[LO:[a-z0-9]+]]: index, %[[HI:[a-z0-9]+]]: index,
-// CHECK-SAME: kern.outermost = 1
+// CHECK-SAME: kern.loop_order = array<i64: 1, 0>
 // CHECK: scf.for %[[Y:.*]] = %[[LO]] to %[[HI]]
 // CHECK: scf.for %[[X:.*]] = %c0{{.*}} to %[[NX]]
 // CHECK: memref.load %{{.*}}[%[[Y]], %[[X]]]
@@ -21,7 +21,7 @@ func.func @image(%x: memref<?x?xf32>) attributes {kern.kernel, kern.plain, kern.
 // Rows of a length that is known when launched: `y * width + x`.
 
 // CHECK-LABEL: func.func @flat
-// CHECK-SAME: kern.outermost = 1
+// CHECK-SAME: kern.loop_order = array<i64: 1, 0>
 func.func @flat(%x: memref<?xf32>, %width: index) attributes {kern.kernel, kern.plain, kern.rank = 2 : i64} {
   %i = "kern.global_id"() {dim = 0} : () -> index
   %j = "kern.global_id"() {dim = 1} : () -> index
@@ -36,7 +36,7 @@ func.func @flat(%x: memref<?xf32>, %width: index) attributes {kern.kernel, kern.
 // One array along each dimension: the order stays. So it does where atomics could tell.
 
 // CHECK-LABEL: func.func @transposition
-// CHECK-NOT: kern.outermost
+// CHECK-NOT: kern.loop_order
 // CHECK: scf.for
 func.func @transposition(%o: memref<?x?xf32>, %x: memref<?x?xf32>)
     attributes {kern.kernel, kern.plain, kern.rank = 2 : i64} {
@@ -48,7 +48,7 @@ func.func @transposition(%o: memref<?x?xf32>, %x: memref<?x?xf32>)
 }
 
 // CHECK-LABEL: func.func @atomics
-// CHECK-NOT: kern.outermost
+// CHECK-NOT: kern.loop_order
 // CHECK: scf.for
 func.func @atomics(%o: memref<?xf32>, %x: memref<?x?xf32>)
     attributes {kern.kernel, kern.plain, kern.rank = 2 : i64} {

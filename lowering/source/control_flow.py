@@ -15,7 +15,7 @@ from pykern.dialect import attributes as kern
 from pykern.lowering.source.expressions import COMPARISON, Expression, negated
 from pykern.lowering.source.scalars import Scalars
 from pykern.lowering.source.values import Line, Values
-from pykern.passes.kernels import identity, is_constant, terminator
+from pykern.passes.kernels import dimension_of, identity, is_constant, terminator
 
 
 @dataclass
@@ -94,7 +94,7 @@ class ControlFlow(Values):
         if kern.DIMENSION in op.attributes:
             name = self.items[ir.IntegerAttr(op.attributes[kern.DIMENSION]).value]
             return name if is_constant(op.operands[2]) == 1 else f"{name}_from"
-        return self.items[min(self._depth, len(self.items)) - 1]
+        return self.items[dimension_of(self.kernel, min(self._depth, len(self.items)) - 1)]
 
     def _above(self, text: str) -> None:
         """A line that says something of the next, where the language has one."""

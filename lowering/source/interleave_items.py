@@ -18,7 +18,6 @@ from mlir import ir
 
 from pykern.dialect import attributes as kern
 from pykern.lowering.source.item_blocks import Items, emit_blocks
-from pykern.lowering.source.strides import stride
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.registers import (
     BLOCK_COLUMNS,
@@ -26,6 +25,7 @@ from pykern.passes.analysis.cost_model.registers import (
     SUMMED_ROWS,
     WAITING_COLUMNS,
 )
+from pykern.passes.analysis.strides import stride
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.values import is_inside, parent_of

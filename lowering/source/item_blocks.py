@@ -17,7 +17,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.dialect import attributes as kern
-from pykern.lowering.source.strides import dimension_of
+from pykern.lowering.source.dimensions import dimension_of
 from pykern.lowering.source.whole_launch import PRIVATE
 from pykern.passes.ir.clone import clone, rematerialise
 from pykern.passes.ir.constants import constant

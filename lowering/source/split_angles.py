@@ -16,7 +16,7 @@ from mlir import ir
 from mlir.dialects import arith, math, scf
 
 from pykern.dialect import attributes as kern
-from pykern.lowering.source.strides import dimension_of
+from pykern.lowering.source.dimensions import dimension_of
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import ANGLE_OPS
 from pykern.passes.analysis.cost_model.registers import ANGLE_BLOCK

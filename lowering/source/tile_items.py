@@ -14,9 +14,10 @@ from mlir import ir
 from mlir.dialects import arith, scf
 
 from pykern.dialect import attributes as kern
-from pykern.lowering.source.strides import dimension_of, stride
+from pykern.lowering.source.dimensions import dimension_of
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.registers import PRINTED_SQUARE
+from pykern.passes.analysis.strides import stride
 from pykern.passes.framework import Pass
 from pykern.passes.ir.values import is_inside, parent_of
 from pykern.passes.kernels import MEMORY_OPERAND, find, index_constant, is_constant, terminator

@@ -72,7 +72,7 @@ def _extent(kernel: ir.Operation) -> ir.Value:
         counts = [index_constant(n) for n in known]
     sizes = kernels.integers(kernel, kern.WORKGROUP)
     if sizes is None:
-        return counts[kernels.outermost(kernel)]
+        return counts[kernels.dimension_of(kernel, 0)]
     total = index_constant(1)
     for count, size in zip(counts, sizes, strict=True):
         groups = arith.CeilDivUIOp(count, index_constant(size)).result

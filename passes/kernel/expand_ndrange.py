@@ -22,7 +22,7 @@ from pykern.passes.ir.clone import remake
 from pykern.passes.ir.values import is_argument
 from pykern.passes.kernel.launch_arguments import LaunchArguments, add_launch_arguments
 from pykern.passes.kernel.launch_queries import add_extent, add_work
-from pykern.passes.kernel.loop_order import loop_order
+from pykern.passes.kernel.loop_order import order_in_memory
 from pykern.passes.kernel.work_groups.convergence import holding_convergent
 from pykern.passes.kernel.work_groups.demote import Demotion
 from pykern.passes.kernel.work_groups.emit import GroupShape, emit_convergent, emit_stretch
@@ -58,11 +58,9 @@ class ExpandNdrange(Pass):
                 _expand_groups(kernel, launch, GroupShape(size, self.subgroup_size))
             else:
                 size = None
-                order = loop_order(kernel)
-                if order[0]:
-                    kernel.attributes[kern.OUTERMOST] = ir.IntegerAttr.get(
-                        ir.IntegerType.get_signless(64), order[0]
-                    )
+                order = order_in_memory(kernel)
+                if order != sorted(order):
+                    kernel.attributes[kern.LOOP_ORDER] = ir.DenseI64ArrayAttr.get(order)
                 _expand_items(kernel, launch, order)
             add_extent(module, kernel, size)
 

@@ -55,7 +55,7 @@ def add_extent(module: ir.Module, kernel: ir.Operation, size: tuple[int, ...] | 
     block, counts = _query(module, kernel, "extent")
     with ir.InsertionPoint(block), kernel.location:
         if size is None:
-            outermost = kernels.outermost(kernel)
+            outermost = kernels.dimension_of(kernel, 0)
             result = counts[outermost]
             for count in [
                 *counts[:outermost],

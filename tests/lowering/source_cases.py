@@ -49,6 +49,19 @@ def diffused_by_numpy(out, u, rate):
 
 
 @pk.kernel
+def image(out, source, width, height):
+    """As CUDA C++ has it: the first dimension lies along memory."""
+    x, y = pk.index()
+    if x < width and y < height:
+        out[y * width + x] = source[y * width + x] + x - 3 * y
+
+
+def image_by_numpy(out, source, width, height):
+    y, x = np.divmod(np.arange(len(out)), width)
+    return (source + (x - 3 * y).astype(np.float32)).astype(np.float32)
+
+
+@pk.kernel
 def products(c, a, b):
     i, j = pk.index()
     total = pk.f32(0)
@@ -511,5 +524,11 @@ CASES = {
         lambda g: (floats(g, 12), floats(g, 12), floats(g, 12), 3.0),
         (12,),
         lambda kernel, local, words, target: (local + words) * np.float32(target),
+    ),
+    "an image": SourceCase(
+        image,
+        lambda g: (np.zeros(37 * 21, np.float32), floats(g, 37 * 21), 37, 21),
+        (48, 32),
+        image_by_numpy,
     ),
 }

@@ -17,12 +17,12 @@ from pykern.passes.framework import Pass
 from pykern.passes.kernel.expand_ndrange import ExpandNdrange
 from pykern.passes.kernels import (
     body,
+    dimension_of,
     find,
     index_constant,
     integers,
     kernels,
     named,
-    outermost,
     programs,
     symbols,
     update_type,
@@ -126,5 +126,5 @@ def _extent(kernel: ir.Operation, view) -> int:
         return 0
     size = integers(kernel, kern.WORKGROUP)
     if size is None:
-        return view.ndrange[outermost(kernel)]
+        return view.ndrange[dimension_of(kernel, 0)]
     return math.prod(-(-n // s) for n, s in zip(view.ndrange, size, strict=True))

@@ -1,6 +1,6 @@
-"""By how much the place of an element moves when a loop counts on, and which dimension a loop runs over.
+"""By how much the place of an element moves when a counter counts on: that of a loop, or the number of a work-item.
 
-Comes in: a place in flat memory as arithmetic of integers, and the counter of a loop. Goes out: a number, or None.
+Comes in: a place in memory as arithmetic of integers, and the counter. Goes out: a number, or None.
 """
 
 from __future__ import annotations
@@ -8,10 +8,8 @@ from __future__ import annotations
 from mlir import ir
 
 from pykern.passes.analysis.cost_model.code_size import PLACE_TERMS
-from pykern.passes.ir.values import arguments_behind, parent_of
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import is_constant
-
-_LINEAR = ("arith.addi", "arith.muli", "arith.subi", "arith.index_cast")
 
 
 def stride(place: ir.Value, counter: ir.Value, known: dict[ir.Value, int | None] | None = None) -> int | None:
@@ -24,26 +22,20 @@ def stride(place: ir.Value, counter: ir.Value, known: dict[ir.Value, int | None]
 
 
 def _moves(place: ir.Value, counter: ir.Value, known: dict[ir.Value, int | None]) -> int | None:
-    if counter not in arguments_behind(place):
+    op = defining(place)
+    if op is None:
         return 0
-    op = place.owner
-    if isinstance(op, ir.Block) or op.name not in _LINEAR or len(known) > PLACE_TERMS:
+    if op.regions or len(known) > PLACE_TERMS:
         return None
     sides = [stride(operand, counter, known) for operand in op.operands]
+    if all(side == 0 for side in sides):
+        return 0
     if op.name == "arith.index_cast":
         return sides[0]
-    one, other = sides
-    if one is None or other is None:
+    if op.name not in ("arith.addi", "arith.subi", "arith.muli") or None in sides:
         return None
+    one, other = (side or 0 for side in sides)
     if op.name != "arith.muli":
         return one + other if op.name == "arith.addi" else one - other
     factor = is_constant(op.operands[1] if other == 0 else op.operands[0])
     return (one or other) * factor if factor is not None and 0 in (one, other) else None
-
-
-def dimension_of(loop: ir.Operation) -> ir.Attribute:
-    """The dimension of the index space that a loop over work-items runs over."""
-    around, number = parent_of(loop), 0
-    while around.name == "scf.for":
-        around, number = parent_of(around), number + 1
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
