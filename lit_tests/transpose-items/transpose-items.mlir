@@ -78,3 +78,30 @@ func.func @diagonal(%o: memref<?x?xf64>, %x: memref<?x?xf64>, %lo: index, %hi: i
   }
   return
 }
+
+// -----
+
+// Rows of a flat array, whose length is an argument.
+
+// CHECK-LABEL: func.func @flat
+// CHECK: scf.for %[[LINE:.*]] = %arg3 to %{{.*}} step %c8
+// CHECK:   scf.for %[[COLUMN:.*]] = %c0 to %{{.*}} step %c4
+// CHECK:     vector.load %arg1[%{{.*}}] : memref<?xf64>, vector<4xf64>
+// CHECK-COUNT-8: vector.shuffle
+// CHECK:     vector.store %{{.*}}, %arg0[%{{.*}}] : memref<?xf64>, vector<4xf64>
+func.func @flat(%o: memref<?xf64>, %x: memref<?xf64>, %n: index, %lo: index, %hi: index, %m: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %lo to %hi step %c1 {
+    scf.for %j = %c0 to %m step %c1 {
+      %row = arith.muli %j, %n : index
+      %from = arith.addi %row, %i : index
+      %v = memref.load %x[%from] : memref<?xf64>
+      %line = arith.muli %i, %m : index
+      %to = arith.addi %line, %j : index
+      memref.store %v, %o[%to] : memref<?xf64>
+    } {kern.items}
+  }
+  return
+}

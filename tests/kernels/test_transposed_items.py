@@ -46,6 +46,52 @@ def guarded(shape: tuple[int, ...], dtype) -> tuple[np.ndarray, np.ndarray]:
     return memory, memory[32:-32].reshape(shape)
 
 
+@pk.kernel
+def read_flat(o, x, rows, columns):
+    i, j = pk.index()
+    if i < rows and j < columns:
+        o[i * columns + j] = x[j * rows + i]
+
+
+@pk.kernel
+def written_flat(o, x, rows, columns):
+    j, i = pk.index()
+    if i < rows and j < columns:
+        o[columns * i + j] = x[rows * j + i]
+
+
+@pk.kernel
+def read_flat_in_part(o, x, rows, columns):
+    """`o` is read, too, and `x` begins elsewhere."""
+    i, j = pk.index()
+    if i < rows and j < columns:
+        o[i * columns + j] += 2 * x[j * rows + i + 3]
+
+
+FLAT = {read_flat: lambda r, c: (r + 3, c + 9), written_flat: lambda r, c: (c + 9, r + 3)}
+
+
+@pytest.mark.parametrize("kernel", FLAT)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_flat_copies(kernel, dtype, rng):
+    """Lengths are integers, and a launch goes beyond them."""
+    for rows, columns in SHAPES:
+        x = (100 * rng.random((columns, rows))).astype(dtype)
+        memory, o = guarded((rows * columns,), dtype)
+        kernel(o, x.ravel(), rows, columns, ndrange=FLAT[kernel](rows, columns))
+        np.testing.assert_array_equal(o.reshape(rows, columns), x.T)
+        assert (memory[:32] == 7).all()
+        assert (memory[-32:] == 7).all()
+
+
+def test_flat_sums(rng):
+    for rows, columns in SHAPES:
+        x, o = rng.standard_normal(columns * rows + 3), rng.standard_normal(rows * columns)
+        expected = o.reshape(rows, columns) + 2 * x[3:].reshape(columns, rows).T
+        read_flat_in_part(o, x, rows, columns, ndrange=(rows, columns))
+        np.testing.assert_array_equal(o.reshape(rows, columns), expected)
+
+
 @pytest.mark.parametrize("kernel", SPACES)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_copies(kernel, dtype, rng):

@@ -13,10 +13,11 @@ from mlir import ir
 from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.caches import LINE_BYTES
 from pykern.passes.analysis.cost_model.registers import SQUARE_BITS, SQUARE_OPS, SQUARE_SIDE
+from pykern.passes.analysis.strides import stride
 from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.index_arithmetic import affine_of
 from pykern.passes.ir.memory import has_one_name
-from pykern.passes.ir.values import arguments_behind, is_argument
+from pykern.passes.ir.values import arguments_behind, defining, is_argument, is_inside, made_by
 from pykern.passes.kernels import MEMORY_OPERAND, function_around, is_constant
 from pykern.passes.vectorize.items.lanes import Lanes, Scalar
 from pykern.passes.vectorize.lanes import VARYING
@@ -56,15 +57,20 @@ def transposed_accesses(outer: ir.Operation, inner: ir.Operation) -> Transposed 
         lanes = Lanes(kernel, inner)
     except Scalar:
         return None
-    if any(lanes.stride(r) is VARYING and isinstance(r.type, ir.IndexType) for op in ops for r in op.results):
-        return None
     found = []
+    places: set[ir.Value] = set()
     for op in accesses:
         if _is_transposed(op, outer, lanes):
             found.append(op)
+        elif _is_transposed_flat(op, outer, lanes):
+            found.append(op)
+            places |= _behind(_indices(op)[0], inner)
         elif not lanes.is_contiguous(op) and not _is_uniform(op, lanes):
             return None
-    if not found or not _are_apart(accesses, lanes):
+    varying = {r for op in ops for r in op.results if lanes.stride(r) is VARYING}
+    if any(isinstance(r.type, ir.IndexType) and r not in places for r in varying):
+        return None
+    if not found or not _are_apart(accesses, found, lanes):
         return None
     bits = {_bits(op) for op in found}
     if len(bits) != 1 or 0 in bits:
@@ -92,11 +98,40 @@ def _is_transposed(op: ir.Operation, outer: ir.Operation, lanes: Lanes) -> bool:
     return any(row is not None and lanes.stride(row) not in (0, VARYING) for row in rows)
 
 
+def _is_transposed_flat(op: ir.Operation, outer: ir.Operation, lanes: Lanes) -> bool:
+    """The same of a flat array, `x[j * n + i]`, where rows have a length that is known when launched."""
+    indices = _indices(op)
+    strides, _ = ir.MemRefType(op.operands[MEMORY_OPERAND[op.name]].type).get_strides_and_offset()
+    if len(indices) != 1 or strides != [1] or lanes.stride(indices[0]) is not VARYING:
+        return False
+    inner = lanes.loop.opview.induction_variable
+    return stride(indices[0], outer.opview.induction_variable) == 1 and _is_row_number(indices[0], inner)
+
+
+def _is_row_number(place: ir.Value, counter: ir.Value) -> bool:
+    """Whether a place is a counter times a number that is the same for all, plus what is the same for all."""
+    op = made_by(place, "arith.addi", "arith.subi", "arith.muli", "arith.index_cast")
+    if op is None:
+        return False
+    moving = [value for value in op.operands if counter in arguments_behind(value)]
+    if len(moving) != 1:
+        return False
+    return (op.name == "arith.muli" and moving[0] == counter) or _is_row_number(moving[0], counter)
+
+
+def _behind(value: ir.Value, loop: ir.Operation) -> set[ir.Value]:
+    """What is computed in a loop's body for a value, itself included."""
+    op = defining(value)
+    if op is None or not is_inside(value, loop):
+        return set()
+    return {value}.union(*(_behind(operand, loop) for operand in op.operands))
+
+
 def _is_uniform(op: ir.Operation, lanes: Lanes) -> bool:
     return op.name == "memref.load" and not any(lanes.stride(index) != 0 for index in _indices(op))
 
 
-def _are_apart(accesses: list[ir.Operation], lanes: Lanes) -> bool:
+def _are_apart(accesses: list[ir.Operation], found: list[ir.Operation], lanes: Lanes) -> bool:
     """Whether iterations touch no cell that another one writes: what is written is read at the same place alone."""
     for store in [op for op in accesses if op.name == "memref.store"]:
         memory = store.operands[1]
@@ -105,7 +140,9 @@ def _are_apart(accesses: list[ir.Operation], lanes: Lanes) -> bool:
         others = [op for op in accesses if op.operands[MEMORY_OPERAND[op.name]] == memory and op != store]
         if any(op.name == "memref.store" or _indices(op) != _indices(store) for op in others):
             return False
-        if not any(lanes.stride(index) not in (0, VARYING) for index in _indices(store)):
+        if store not in found and not any(
+            lanes.stride(index) not in (0, VARYING) for index in _indices(store)
+        ):
             return False
     return True
 
