@@ -1,10 +1,10 @@
 """Loops in which work-items go through an array in strides of the launch run over neighbours first.
 
-Comes in: groups of work-items as loops. Goes out: `while k < n: ...; k += pk.ndrange()` of all work-items of a group,
-which go through memory one after the other in large steps, as a loop over these steps with one over the group's
-neighbours in it. Read next: `count_loops`, which makes `for` of such a loop, and `carry_divisions`.
+Comes in: work-items as loops. Goes out: `while k < n: ...; k += pk.ndrange()` of all work-items, or of those of a
+group, which go through memory one after the other in large steps, as a loop over these steps with one over neighbours
+in it. Read next: `count_loops`, which makes `for` of such a loop, and `carry_divisions`.
 
-Why: on a GPU, work-items of a group run at once, so that strides of the launch read neighbours; one after the other
+Why: on a GPU, neighbouring work-items run at once, so that strides of the launch read neighbours; one after the other
 each of them comes to every line of memory anew.
 """
 
@@ -28,12 +28,13 @@ from pykern.passes.remarks import remark
 
 @dataclass(frozen=True)
 class InterchangeStrides(Pass):
-    """Let a group of work-items take each step of a strided loop together.
+    """Let work-items take each step of a strided loop together.
 
-    In:  kernels whose loops over the work-items of a group are marked `kern.group_items`.
-    Out: no marks but on loops over neighbours. Where such a loop has nothing in it but a loop that begins at the
-         work-item's number plus something, carries nothing, and goes in steps that are the same for all: a loop over
-         steps around one over work-items. Each work-item runs its iterations in their order; work-items have none.
+    In:  kernels whose loops over the work-items of a group are marked `kern.group_items`, and the innermost loop over
+         those of the launch, where there are no groups, `kern.items`.
+    Out: no `kern.group_items` but on loops over neighbours. Where such a loop has nothing in it but a loop that begins
+         at the work-item's number plus something, carries nothing, and goes in steps that are the same for all: a loop
+         over steps around one over work-items. Each work-item runs its iterations in their order; work-items have none.
     """
 
     name: ClassVar[str] = "kern-interchange-strides"
@@ -43,14 +44,24 @@ class InterchangeStrides(Pass):
     def run(self, module: ir.Module) -> bool:
         changed = False
         for kernel in kernels.kernels(module):
-            for items in find(kernel, lambda op: op.name == "scf.for" and kern.GROUP_ITEMS in op.attributes):
-                del items.attributes[kern.GROUP_ITEMS]
-                changed = True
+            for items in find(kernel, lambda op: op.name == "scf.for" and _mark(op) is not None):
+                mark = _mark(items)
+                if mark == kern.GROUP_ITEMS:
+                    del items.attributes[kern.GROUP_ITEMS]
+                    changed = True
                 loop = _only_loop(items)
-                if loop is not None and _is_strided(loop, items):
-                    remark(loop, "the loop goes in steps of the launch: a group takes each of them together")
-                    _interchange(items, loop)
+                if mark is not None and loop is not None and _is_strided(loop, items):
+                    remark(
+                        loop, "the loop goes in steps of the launch: work-items take each of them together"
+                    )
+                    _interchange(items, loop, mark)
+                    changed = True
         return changed
+
+
+def _mark(loop: ir.Operation) -> str | None:
+    """What says of a loop that it runs over neighbouring work-items."""
+    return next((mark for mark in (kern.GROUP_ITEMS, kern.ITEMS) if mark in loop.attributes), None)
 
 
 def _only_loop(items: ir.Operation) -> ir.Operation | None:
@@ -73,7 +84,7 @@ def _is_strided(loop: ir.Operation, items: ir.Operation) -> bool:
     )
 
 
-def _interchange(items: ir.Operation, loop: ir.Operation) -> None:
+def _interchange(items: ir.Operation, loop: ir.Operation, mark: str) -> None:
     """Write the loop over steps around one over what was the variable of `loop`, from which the work-item follows."""
     begin, end = list(items.operands)[:2]
     variable, item = loop.opview.induction_variable, items.opview.induction_variable
@@ -92,7 +103,7 @@ def _interchange(items: ir.Operation, loop: ir.Operation) -> None:
             one = arith.ConstantOp(ir.IndexType.get(), 1).result
             neighbours = scf.ForOp(start, last, one)
             scf.YieldOp([])
-    neighbours.operation.attributes[kern.GROUP_ITEMS] = ir.UnitAttr.get()
+    neighbours.operation.attributes[mark] = ir.UnitAttr.get()
     with ir.InsertionPoint(neighbours.body), loop.location:
         place = neighbours.induction_variable
         own = arith.AddIOp(begin, arith.SubIOp(place, start).result).result

@@ -115,12 +115,25 @@ def read_later(t: Translation, node: ast.stmt, names: Iterable[str]) -> frozense
 
 def trip_count(r: RangeValue) -> ir.Value | None:
     """The number of iterations, or None where start, stop and a positive step bound the loop themselves."""
-    if r.step.is_const and r.step.const > 0:
+    if (r.step.is_const and r.step.const > 0) or (not r.step.is_const and _is_of_launch(r.step.ssa)):
         return None
     if r.step.is_const:
         return materialise(ceil_divide(arithmetic.binary("-", r.start, r.stop), arithmetic.negate(r.step)))
     # either way; a step of zero divides safely and gives 0 iterations: a kernel cannot raise
     return materialise(ceil_divide(arithmetic.binary("-", r.stop, r.start), r.step))
+
+
+def _is_of_launch(value: ir.Value) -> bool:
+    """Whether a step is a number of work-items or groups, or a product of those: where code runs it is positive."""
+    if isinstance(value.owner, ir.Block):
+        return False
+    op = value.owner.operation
+    if op.name == "arith.muli":
+        return all(map(_is_of_launch, op.operands))
+    return op.name in _POSITIVE
+
+
+_POSITIVE = ("kern.ndrange", "kern.group_size", "kern.num_groups", "kern.subgroup_size")
 
 
 def ceil_divide(a: Scalar, b: Scalar) -> Scalar:

@@ -38,7 +38,7 @@ def kern_text(kernel: Any, args: tuple, ndrange: Any, noalias: bool = True) -> s
     launch = _launch_spec(kernel, {"ndrange": ndrange}, False)
     source = KernelSource(kernel.captured()[0], parameters, launch, kernel.options)
     with new_context(), ir.Location.unknown():
-        return str(kern_module(replace(source, noalias=noalias), Recorder(False)))
+        return str(kern_module(replace(source, noalias=noalias), Recorder(False))[0])
 
 
 def kern_text_with_locations(kernel: Any, args: tuple, ndrange: Any, noalias: bool = True) -> str:
@@ -47,7 +47,7 @@ def kern_text_with_locations(kernel: Any, args: tuple, ndrange: Any, noalias: bo
     launch = _launch_spec(kernel, {"ndrange": ndrange}, False)
     source = KernelSource(kernel.captured()[0], parameters, launch, kernel.options)
     with new_context(), ir.Location.unknown():
-        module = kern_module(replace(source, noalias=noalias), Recorder(False))
+        module, _ = kern_module(replace(source, noalias=noalias), Recorder(False))
         return module.operation.get_asm(enable_debug_info=True)
 
 

@@ -144,7 +144,7 @@ def test_static_shapes_leave_no_dynamic_ones():
     launch = _launch_spec(square, {"ndrange": 8}, True)
     with new_context(), ir.Location.unknown():
         source = KernelSource(square.captured()[0], parameters, launch, square.options)
-        module = kern_module(source, Recorder(False))
+        module, _ = kern_module(source, Recorder(False))
         RaiseToLinalg().run(module)
         Upstream("canonicalize,cse").run(module)
         assert "?" not in str(module)
