@@ -7,6 +7,7 @@ from forms_channels import CHANNELS
 from forms_common import COMMON
 from forms_grids import GRIDS
 from forms_images import IMAGES
+from forms_launches import LAUNCHES
 from forms_lines import LINES
 from forms_parts import PARTS
 from forms_points import POINTS
@@ -35,6 +36,7 @@ COMPUTATIONS: tuple[Computation, ...] = (
     *SMALL,
     *COMMON,
     *PARTS,
+    *LAUNCHES,
 )
 QUICK = {"heat", "clamped", "periodic", "row sum", "product", "axpy", "distances"}
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from forms_common import COMMON_REFERENCES
 from forms_grids import GRID_REFERENCES
+from forms_launches import LAUNCH_REFERENCES
 from forms_lines import LINE_REFERENCES
 from forms_parts import PART_REFERENCES
 from forms_small import SMALL_REFERENCES
@@ -217,6 +218,7 @@ REFERENCES: dict[str, Reference] = {
     **SMALL_REFERENCES,
     **COMMON_REFERENCES,
     **PART_REFERENCES,
+    **LAUNCH_REFERENCES,
     "polynomial": lambda o, x, c: np.polyval(c[::-1].astype(np.float64), x),
 }
 """By the names of computations."""

@@ -48,3 +48,22 @@ func.func @kept(%x: memref<?xf32>, %o: memref<?xf32>, %origin: index, %n: index,
   } {kern.group_items}
   return
 }
+
+// Without groups: all work-items of the part take each step together.
+
+// CHECK-LABEL: func.func @of_the_launch
+// CHECK: scf.for %[[STEP:.*]] = %arg2 to %arg4 step %arg5
+// CHECK: scf.for %[[K:.*]] = %[[STEP]] to %{{.*}} step %c1
+// CHECK: memref.load %arg0[%[[K]]]
+// CHECK: kern.items
+func.func @of_the_launch(%x: memref<?xf32>, %o: memref<?xf32>, %lo: index, %hi: index, %n: index, %by: index)
+    attributes {kern.kernel} {
+  %c1 = arith.constant 1 : index
+  scf.for %i = %lo to %hi step %c1 {
+    scf.for %k = %i to %n step %by {
+      %v = memref.load %x[%k] : memref<?xf32>
+      memref.store %v, %o[%k] : memref<?xf32>
+    }
+  } {kern.items}
+  return
+}

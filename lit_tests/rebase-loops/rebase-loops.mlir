@@ -63,3 +63,27 @@ func.func @unequal(%o: memref<?xf32>, %x: memref<?xindex>, %lo: index, %hi: inde
   } {kern.items}
   return
 }
+
+// -----
+
+// From row to row: `range(i * n, (i + 1) * n)` has n iterations.
+
+// CHECK-LABEL: func.func @from_row_to_row
+// CHECK: scf.for %{{.*}} = %c0 to %arg2 step %c1 iter_args
+func.func @from_row_to_row(%o: memref<?xf32>, %x: memref<?xf32>, %n: index, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    %row = arith.muli %i, %n : index
+    %next = arith.addi %i, %c1 : index
+    %end = arith.muli %n, %next : index
+    %s = scf.for %y = %row to %end step %c1 iter_args(%t = %zero) -> (f32) {
+      %v = memref.load %x[%y] : memref<?xf32>
+      %w = arith.addf %t, %v : f32
+      scf.yield %w : f32
+    }
+    memref.store %s, %o[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}

@@ -6,8 +6,9 @@ Comes in: a kernel as loops over work-items. Goes out: `for y in range(i - 1, i 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from mlir import ir
@@ -17,7 +18,7 @@ from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.index_arithmetic import Affine, affine_of, hoist, materialise
-from pykern.passes.ir.values import defining, is_inside
+from pykern.passes.ir.values import defining, is_inside, made_by
 from pykern.passes.kernels import find, index_constant, is_constant, named
 from pykern.passes.remarks import remark
 
@@ -51,10 +52,13 @@ def _rebase(loop: ir.Operation, items: ir.Operation) -> bool:
         return False
     top = _outermost(items)
     first, end = (affine_of(bound, top, _Opaque()) for bound in (lower, upper))
-    if first is None or end is None or not _is_same_for_all(end - first, top):
+    if first is None or end is None:
+        return False
+    length = _products_subtracted(end - first, top)
+    if not _is_same_for_all(length, top):
         return False
     with ir.InsertionPoint(top), loop.location:
-        count = materialise(end - first)
+        count = materialise(length)
     with ir.InsertionPoint(loop), loop.location:
         loop.operands[0] = index_constant(0)
     loop.operands[1] = count
@@ -80,6 +84,25 @@ class _Opaque(Container[ir.Value]):
         if op is not None and op.name == "arith.muli":
             return all(is_constant(operand) is None for operand in op.operands)
         return op is None or op.name not in ("arith.addi", "arith.subi", "arith.constant")
+
+
+def _products_subtracted(length: Affine, top: ir.Operation) -> Affine:
+    """The same with `n` for `(i + 1) * n - i * n`."""
+    for one, other in itertools.permutations(length.terms, 2):
+        left, right = made_by(one[1], "arith.muli"), made_by(other[1], "arith.muli")
+        if left is None or right is None or one[0] + other[0] != 0:
+            continue
+        for (factor, a), (same, b) in itertools.product(_both_ways(left), _both_ways(right)):
+            first, second = affine_of(a, top, _Opaque()), affine_of(b, top, _Opaque())
+            if factor == same and first is not None and second is not None and (first - second).is_number:
+                others = tuple(term for term in length.terms if term not in (one, other))
+                return replace(length, terms=(*others, (one[0] * (first - second).constant, factor)))
+    return length
+
+
+def _both_ways(product: ir.Operation) -> list[tuple[ir.Value, ir.Value]]:
+    a, b = product.operands
+    return [(a, b), (b, a)]
 
 
 def _is_same_for_all(length: Affine, top: ir.Operation) -> bool:

@@ -77,6 +77,18 @@ def looked_up(out, x, places, n, m):
         out[i] = total
 
 
+@pk.kernel
+def between_bounds(out, x, n, m):
+    i = pk.index()
+    if i < n:
+        total = x.dtype(0)
+        for k in range(i * m, (i + 1) * m):
+            total += x[k]
+        for k in range(m * (i + 2), m * i + 3 * m):
+            total += 2 * x[k]
+        out[i] = total
+
+
 SIZES = [(1, 1), (7, 5), (8, 8), (9, 17), (35, 31), (16, 64), (17, 0), (0, 9)]
 
 
@@ -122,3 +134,12 @@ def test_rows_that_are_looked_up(rng, n, m):
     compiled, plain = on_both(looked_up, np.ones(n), x, places, n, m, n=n)
     np.testing.assert_array_equal(compiled, plain)
     np.testing.assert_allclose(compiled, x.reshape(20, m)[places].sum(1), atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "m"), [*SIZES, (5, -3)])
+def test_rows_between_bounds(rng, n, m):
+    x = rng.standard_normal((n + 3) * max(m, 0))
+    compiled, plain = on_both(between_bounds, np.ones(n), x, n, m, n=n)
+    np.testing.assert_array_equal(compiled, plain)
+    rows = x.reshape(n + 3, max(m, 0)).sum(1)
+    np.testing.assert_allclose(compiled, rows[:n] + 2 * rows[2 : n + 2], atol=1e-12)
