@@ -59,6 +59,18 @@ func.func @atomics(%o: memref<?xf32>, %x: memref<?x?xf32>)
   return
 }
 
+// CHECK-LABEL: func.func @in_order
+// CHECK-NOT: kern.loop_order
+// CHECK: scf.for
+func.func @in_order(%x: memref<?x?xf32>) attributes {kern.kernel, kern.plain, kern.rank = 2 : i64, kern.sequential} {
+  %i = "kern.global_id"() {dim = 0} : () -> index
+  %j = "kern.global_id"() {dim = 1} : () -> index
+  %v = memref.load %x[%j, %i] : memref<?x?xf32>
+  %w = arith.addf %v, %v : f32
+  memref.store %w, %x[%j, %i] : memref<?x?xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @image.extent
 // CHECK-SAME: %{{[a-z0-9]+}}: memref<?x?xf32>, %[[X:[a-z0-9]+]]: index, %[[Y:[a-z0-9]+]]: index,
 // CHECK: arith.cmpi eq, %[[X]], %c0

@@ -50,7 +50,8 @@ class InterchangeStrides(Pass):
                     del items.attributes[kern.GROUP_ITEMS]
                     changed = True
                 loop = _only_loop(items)
-                if mark is not None and loop is not None and _is_strided(loop, items):
+                has_order = kern.SEQUENTIAL in kernel.attributes
+                if mark is not None and loop is not None and not has_order and _is_strided(loop, items):
                     remark(
                         loop, "the loop goes in steps of the launch: work-items take each of them together"
                     )

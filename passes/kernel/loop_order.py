@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 from pykern.passes.analysis.strides import stride
 from pykern.passes.kernels import MEMORY_OPERAND, find, named
@@ -27,7 +28,11 @@ def order_in_memory(kernel: ir.Operation) -> list[int]:
     """
     rank = kernels.rank(kernel)
     dims = list(range(rank))
-    if rank == 1 or find(kernel, lambda op: not _is_without_order(op)):
+    if (
+        rank == 1
+        or kern.SEQUENTIAL in kernel.attributes
+        or find(kernel, lambda op: not _is_without_order(op))
+    ):
         return dims
     accesses = [
         list(op.operands)[MEMORY_OPERAND[op.name] + 1 :]
