@@ -1,9 +1,9 @@
 """Launches of kernels that are products of matrices or convolutions: in tiles, as array programs of their own.
 
 Comes in: a kernel whose raised form is such a product (`pykern.data.artifact`, resource "product"), and a launch that
-is large. Goes out: whether it has run. Code in tiles knows the lengths, so there is one program for each kind of
-arrays, made once their loops over work-items have taken as long as compiling does; small launches and those beyond
-`MOST_SHAPES` stay loops. Sums keep their order, except with `fastmath`.
+is large. Goes out: whether it has run. Code in tiles knows the lengths, and integers that are passed, so there is one
+program for each kind of launch, made once its loops over work-items have taken as long as compiling does; small
+launches and those beyond `MOST_SHAPES` stay loops. Sums keep their order, except with `fastmath`.
 """
 
 from __future__ import annotations
