@@ -11,12 +11,13 @@ from __future__ import annotations
 from mlir import ir
 
 from pykern.dialect import attributes as kern
+from pykern.dialect.index_space import NdrangeOp
 from pykern.passes import kernels
 from pykern.passes.analysis.strides import stride
 from pykern.passes.kernels import MEMORY_OPERAND, find, named
 
 _WITHOUT_ORDER = (
-    "kern.global_id", "kern.ndrange", "kern.private", "memref.", "scf.", "arith.", "math.", "func.return",
+    "kern.global_id", NdrangeOp.OPERATION_NAME, "kern.private", "memref.", "scf.", "arith.", "math.", "func.return",
 )  # fmt: skip
 """Beginnings of names of ops whose order among work-items nobody sees. Atomics show it, and so do reports."""
 

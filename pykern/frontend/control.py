@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 
 from pykern.data.scopes import assigned
+from pykern.dialect.index_space import NdrangeOp
 from pykern.frontend import arithmetic, iterations
 from pykern.frontend.casts import convert, materialise, mlir_type
 from pykern.frontend.desugar import none_of
@@ -133,7 +134,7 @@ def _is_of_launch(value: ir.Value) -> bool:
     return op.name in _POSITIVE
 
 
-_POSITIVE = ("kern.ndrange", "kern.group_size", "kern.num_groups", "kern.subgroup_size")
+_POSITIVE = (NdrangeOp.OPERATION_NAME, "kern.group_size", "kern.num_groups", "kern.subgroup_size")
 
 
 def ceil_divide(a: Scalar, b: Scalar) -> Scalar:

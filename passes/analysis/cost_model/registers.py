@@ -70,3 +70,6 @@ ANGLE_BLOCK = 256
 """Work-items in printed C whose angles are looked at together: what they read stays in the first cache."""
 WAITING_COLUMNS = (64, 32, 48, 16)
 """Work-items next to each other in printed C that go round until the last one ends."""
+ELIMINATED_COLUMNS = 8
+"""Columns of a linear system that are eliminated before the rows behind them are, which are read and written once for
+all of them: more do not fit into registers beside a row's elements."""

@@ -18,13 +18,12 @@ from pykern.frontend.program.composition import Composer, number, numbers
 from pykern.frontend.program.differentiated_functions import Differentiated, call
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import FunctionValue, Scalar, TupleValue, TypeValue
+from pykern.passes.analysis.cost_model.registers import ELIMINATED_COLUMNS
 from pykern.types import bool_
 
-_WIDTH = 8
-"""Columns that are eliminated before the rows behind them are."""
-_FACTORS = "\n        ".join(f"f{k} = c[r, i, first + {k}]" for k in range(_WIDTH))
-_COLUMN = "\n        ".join(f"f{k} = c[r, first + {k}, i]" for k in range(_WIDTH))
-_TERMS = " + ".join(f"f{k} * c[r, first + {k}, j]" for k in range(_WIDTH))
+_FACTORS = "\n        ".join(f"f{k} = c[r, i, first + {k}]" for k in range(ELIMINATED_COLUMNS))
+_COLUMN = "\n        ".join(f"f{k} = c[r, first + {k}, i]" for k in range(ELIMINATED_COLUMNS))
+_TERMS = " + ".join(f"f{k} * c[r, first + {k}, j]" for k in range(ELIMINATED_COLUMNS))
 
 _PIVOT = """\
 def eliminate_column(c, r, k, last):
@@ -65,12 +64,12 @@ _ELIMINATE = f"""\
 def eliminate(c, r):
     n = c.shape[1]
     is_odd = False
-    whole = n // {_WIDTH} * {_WIDTH}
-    for first in range(0, whole, {_WIDTH}):
-        for k in range(first, first + {_WIDTH}):
-            if eliminate_column(c, r, k, first + {_WIDTH}):
+    whole = n // {ELIMINATED_COLUMNS} * {ELIMINATED_COLUMNS}
+    for first in range(0, whole, {ELIMINATED_COLUMNS}):
+        for k in range(first, first + {ELIMINATED_COLUMNS}):
+            if eliminate_column(c, r, k, first + {ELIMINATED_COLUMNS}):
                 is_odd = not is_odd
-        reduce_rows(c, r, first, first + {_WIDTH})
+        reduce_rows(c, r, first, first + {ELIMINATED_COLUMNS})
     for k in range(whole, n):
         if eliminate_column(c, r, k, c.shape[2]):
             is_odd = not is_odd
@@ -132,9 +131,9 @@ def cholesky_rows(c):
     r = index()
     n = c.shape[1]
     is_positive = True
-    whole = n // {_WIDTH} * {_WIDTH}
-    for first in range(0, n, {_WIDTH}):
-        last = min(first + {_WIDTH}, n)
+    whole = n // {ELIMINATED_COLUMNS} * {ELIMINATED_COLUMNS}
+    for first in range(0, n, {ELIMINATED_COLUMNS}):
+        last = min(first + {ELIMINATED_COLUMNS}, n)
         for k in range(first, last):
             for i in range(first, k):
                 factor = c[r, i, k]

@@ -275,7 +275,7 @@ def _axpy(x, y):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:os.fork:RuntimeWarning")  # JAX may be there
 def test_a_fork_computes_gradients():
     x = numbers(6)
     close(soft(saxpy(x, x, 2.0)), _axpy(x, x).softmax(-1))
