@@ -96,19 +96,17 @@ class ProductLaunches:
         loops: Callable[[], None],
     ) -> bool:
         """Run the launch over so many work-items in tiles, or by `loops` where those do not pay; false where it
-        is not for them. Arrays do not overlap; `written` are the numbers of those that the kernel writes to."""
+        is not for them. Arrays do not overlap; `written` are the numbers, among arrays, of those that it writes to."""
         passed = None if current_graph() is not None else self._passed(values)
-        if passed is None or not _fit([v for _, v in values], written):
+        arrays = [v for _, v in values if type(v) is np.ndarray]
+        if passed is None or not _fit(arrays, written):
             return False
-        arrays = [(n, v) for n, (_, v) in enumerate(values) if type(v) is np.ndarray]
-        sizes = [a.size for _, a in arrays]
+        sizes = [a.size for a in arrays]
         if len(sizes) == 2:  # both factors are the one that is read: a Gram matrix
-            sizes += [a.size for n, a in arrays if n not in written]
+            sizes += [size for n, size in enumerate(sizes) if n not in written]
         products = math.sqrt(math.prod(sizes))
-        of_matrices = all(a.ndim < 3 for _, a in arrays)
-        if products < FEWEST_PRODUCTS or (
-            of_matrices and min(min(a.shape) for _, a in arrays) < SHORTEST_SIDE
-        ):
+        of_matrices = all(a.ndim < 3 for a in arrays)
+        if products < FEWEST_PRODUCTS or (of_matrices and min(min(a.shape) for a in arrays) < SHORTEST_SIDE):
             return False
         self._names = tuple(name for name, _ in values)
         kind = self._kind(passed, counts)

@@ -354,3 +354,24 @@ def test_numbers_that_do_not_fit(rng, tiles):
         else:
             scaled_as_annotated(c, a, b, wrong, 0.0, ndrange=c.shape)
             np.testing.assert_allclose(c, np.float32(1e30) * (a @ b), rtol=1e-8)
+
+
+@pk.kernel
+def numbers_first(alpha, beta, a, b, c):
+    i, j = pk.index()
+    total = c.dtype(0)
+    for k in range(a.shape[1]):
+        total += a[i, k] * b[k, j]
+    c[i, j] = alpha * total + beta * c[i, j]
+
+
+def test_numbers_in_front_of_matrices(rng, tiles):
+    """What is written is told among arrays: a result that lies column by column is no tile's."""
+    a, b, kept = (rng.standard_normal((130, 130)) for _ in range(3))
+    for on in (False, True):
+        tiles(on)
+        for c in (kept.copy(), np.asfortranarray(kept)):
+            for factor in (a, np.asfortranarray(a)):
+                before = c.copy()
+                numbers_first(2.0, 0.5, factor, b, c, ndrange=c.shape)
+                np.testing.assert_allclose(c, 2 * (a @ b) + 0.5 * before, atol=1e-11)
