@@ -11,7 +11,7 @@ import math
 from mlir import ir
 
 from pykern.passes.ir.argument_uses import written_arguments
-from pykern.passes.ir.values import defining, home, made_by
+from pykern.passes.ir.values import defining, home, is_argument, made_by
 from pykern.passes.kernels import find, identity
 
 RESHAPES = ("memref.collapse_shape", "memref.expand_shape")
@@ -116,6 +116,16 @@ def outputs_of(op: ir.Operation) -> int:
     if "operandSegmentSizes" in op.attributes:
         return list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[1]
     return 1
+
+
+def is_never_written(memory: ir.Value) -> bool:
+    """Whether a function only loads from an array that it is given, under one name, and asks for its lengths."""
+    uses = [use.owner.operation for use in memory.uses]
+    return (
+        is_argument(memory)
+        and has_one_name(memory)
+        and all(op.name in ("memref.load", "memref.dim") for op in uses)
+    )
 
 
 def root_of(value: ir.Value) -> ir.Value:

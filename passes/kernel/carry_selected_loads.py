@@ -18,14 +18,12 @@ from mlir.dialects import arith, memref, scf
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import remake, terminator_operands
 from pykern.passes.ir.constants import constant
-from pykern.passes.ir.memory import has_one_name
+from pykern.passes.ir.memory import has_one_name, is_never_written
 from pykern.passes.ir.values import is_argument, is_inside, is_nested_in, made_by, parent_of
 from pykern.passes.kernel.constant_loops import COMPARE
 from pykern.passes.kernel.promote_cells import HARMLESS, is_within_work_item
 from pykern.passes.kernels import find, is_constant, replace, terminator, unaliased_loops
 from pykern.passes.remarks import remark
-
-_READERS = ("memref.load", "memref.dim")
 
 
 @dataclass(frozen=True)
@@ -85,12 +83,7 @@ def _loads_at(place: ir.Value) -> list[ir.Operation]:
     users += [
         use.owner.operation for op in users if op.name == "arith.index_cast" for use in op.results[0].uses
     ]
-    return [op for op in users if op.name == "memref.load" and _is_never_written(op.operands[0])]
-
-
-def _is_never_written(memory: ir.Value) -> bool:
-    uses = [use.owner.operation for use in memory.uses]
-    return is_argument(memory) and has_one_name(memory) and all(op.name in _READERS for op in uses)
+    return [op for op in users if op.name == "memref.load" and is_never_written(op.operands[0])]
 
 
 def _is_replaced(load: ir.Operation, loop: ir.Operation, number: int) -> bool:

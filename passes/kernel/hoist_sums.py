@@ -15,13 +15,12 @@ from mlir.dialects import arith, scf
 from pykern.dialect import attributes as kern
 from pykern.passes.framework import Pass
 from pykern.passes.ir.constants import constant
-from pykern.passes.ir.memory import has_one_name
-from pykern.passes.ir.values import free_values, is_argument, is_inside
+from pykern.passes.ir.memory import is_never_written
+from pykern.passes.ir.values import free_values, is_inside
 from pykern.passes.kernels import find, unaliased_loops
 from pykern.passes.remarks import remark
 
 _READING = ("arith.", "math.", "memref.dim", "memref.load", "scf.for", "scf.if", "scf.yield")
-_READERS = ("memref.load", "memref.dim")
 
 
 @dataclass(frozen=True)
@@ -58,15 +57,7 @@ def _is_the_same(loop: ir.Operation, items: ir.Operation) -> bool:
     inside = find(loop, lambda _: True)
     if not all(op.name.startswith(_READING) for op in inside):
         return False
-    return all(_is_never_written(op.operands[0]) for op in inside if op.name == "memref.load")
-
-
-def _is_never_written(memory: ir.Value) -> bool:
-    return (
-        is_argument(memory)
-        and has_one_name(memory)
-        and all(use.owner.operation.name in _READERS for use in memory.uses)
-    )
+    return all(is_never_written(op.operands[0]) for op in inside if op.name == "memref.load")
 
 
 def _hoist(loop: ir.Operation, items: ir.Operation) -> None:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from mlir import ir
 
-from pykern.passes.raise_to_linalg.forms import Dim, Form
-from pykern.passes.raise_to_linalg.independence import ArrayAccess, accesses, bounds_where
+from pykern.passes.raise_to_linalg.forms import Form
+from pykern.passes.raise_to_linalg.independence import ArrayAccess, accesses, bounds_where, spread
 from pykern.passes.raise_to_linalg.program import Bind, Program
 
 Subscripts = list[tuple[Form, ...]]
@@ -63,21 +63,9 @@ def _rows(form: Form, access: ArrayAccess, columns: int) -> tuple[Form, Form] | 
     """The row and the column of an element; None where the column may lie outside of the row."""
     row = Form(tuple((term, k // columns) for term, k in form.terms if k % columns == 0))
     column = Form(tuple((term, k) for term, k in form.terms if k % columns))
-    ends = _ends(column, access)
+    ends = None if column.symbols else spread(column.terms, lambda dim: bounds_where(dim, access.mask))
     if ends is None:
         return None
     first = (ends[0] + form.constant) // columns
     rest = form.constant - first * columns
     return (row + first, column + rest) if ends[1] + rest < columns else None
-
-
-def _ends(form: Form, access: ArrayAccess) -> tuple[int, int] | None:
-    """The least and the greatest value where an access runs; None where that is not known."""
-    low = high = form.constant
-    for term, factor in form.terms:
-        bounds = bounds_where(term, access.mask) if isinstance(term, Dim) and term.step is None else None
-        if bounds is None:
-            return None
-        ends = (factor * bounds[0], factor * bounds[1])
-        low, high = low + min(ends), high + max(ends)
-    return low, high

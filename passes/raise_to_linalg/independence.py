@@ -140,11 +140,11 @@ def _solved(left: Form, right: Form, known: set[Dim], ends: Ends) -> list[Dim]:
         if right.factor(dim) != factor:
             continue
         others = [(term, k) for term, k in rest if term is not dim]
-        spread = _spread(others, ends)
+        reach = spread(others, ends)
         if (
-            spread is not None
-            and -abs(factor) < spread[0] + _constant(left, right)
-            and (spread[1] + _constant(left, right) < abs(factor))
+            reach is not None
+            and -abs(factor) < reach[0] + _constant(left, right)
+            and (reach[1] + _constant(left, right) < abs(factor))
         ):
             return [dim]
     return []
@@ -169,7 +169,7 @@ def _difference(left: Form, right: Form, known: set[Dim]) -> list[tuple[Dim, int
     return terms
 
 
-def _spread(terms: list[tuple[Dim, int]], ends: Ends) -> tuple[int, int] | None:
+def spread(terms: Iterable[tuple[Dim, int]], ends: Ends) -> tuple[int, int] | None:
     """Least and greatest value of a sum, where the dimensions have constant bounds."""
     low = high = 0
     for dim, factor in terms:
@@ -224,8 +224,8 @@ def _is_apart(left: Form, right: Form, known: set[Dim], ends: Ends) -> bool:
         divisor = math.gcd(*(k for _, k in terms))
         if (constant % divisor if divisor else constant) != 0:
             return True
-    spread = _spread(terms, ends)
-    return spread is not None and not spread[0] <= -constant <= spread[1]
+    reach = spread(terms, ends)
+    return reach is not None and not reach[0] <= -constant <= reach[1]
 
 
 def _same(symbol: Expression, known: set[Dim]) -> bool:
