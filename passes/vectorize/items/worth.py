@@ -83,14 +83,16 @@ def _is_stream(lanes: Lanes, loop: ir.Operation) -> bool:
         lanes.is_private(op.operands[MEMORY_AT[op.name]]) for op in accesses
     ):
         return False
-    for op in accesses:
-        *rows, last = [None, *lanes.indices(op)]
-        form = None if last is None else affine_of(last, loop)
-        if form is None or form.coefficient not in ((1,) if op.name == "memref.store" else (0, 1)):
-            return False
-        if any(row is not None and is_inside(row, loop) for row in rows):
-            return False
-    return True
+    return all(_lies_along(lanes, op, loop) for op in accesses)
+
+
+def _lies_along(lanes: Lanes, op: ir.Operation, loop: ir.Operation) -> bool:
+    """Whether the iterations of a loop access neighbours in memory, or read the same."""
+    *rows, last = [None, *lanes.indices(op)]
+    form = None if last is None else affine_of(last, loop)
+    if form is None or form.coefficient not in ((1,) if op.name == "memref.store" else (0, 1)):
+        return False
+    return not any(row is not None and is_inside(row, loop) for row in rows)
 
 
 def _are_sums_along_memory(lanes: Lanes) -> bool:
@@ -106,16 +108,8 @@ def _is_sum_along_memory(lanes: Lanes, loop: ir.Operation) -> bool:
         return False
     if not loop.results or any(reduction_of(loop, place) is None for place in range(len(loop.results))):
         return False
-    for op in inside:
-        if op.name not in MEMORY_AT:
-            continue
-        *rows, last = [None, *lanes.indices(op)]
-        form = None if last is None else affine_of(last, loop)
-        if op.name != "memref.load" or form is None or form.coefficient not in (0, 1):
-            return False
-        if any(row is not None and is_inside(row, loop) for row in rows):
-            return False
-    return True
+    accesses = [op for op in inside if op.name in MEMORY_AT]
+    return all(op.name == "memref.load" and _lies_along(lanes, op, loop) for op in accesses)
 
 
 def columns_carried(lanes: Lanes) -> int:
