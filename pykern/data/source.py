@@ -107,7 +107,10 @@ class Parameter:
     converts: bool = False
     """Annotated with a scalar type: a Python number is passed as that type."""
     lengths: tuple[int | None, ...] = ()
-    """What is annotated of an array, as in ``pk.f32[:, 3]``: each launch is checked for it. Empty where nothing is."""
+    """What is known of an array when compiling: each launch is checked for it. Empty where nothing is."""
+    annotated: bool = True
+    """`lengths` are annotated, as in ``pk.f32[:, 3]``, and others an error; else those of a launch, whose code they
+    choose."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,16 +35,10 @@ UNSUPPORTED_STATEMENTS: dict[str, tuple[str, str]] = {
     "AsyncWith": ("async with", "write the body without it"),
 }
 UNSUPPORTED_EXPRESSIONS: dict[str, tuple[str, str]] = {
-    "List": ("a list", "use a tuple for a few values, or t = pk.private((4,), pk.f32) for more"),
     "Dict": ("a dict", "use a dataclass or a named tuple"),
     "Set": ("a set", "use a tuple for a few values"),
-    "ListComp": ("a list comprehension", "write a loop, and keep values in pk.private(shape, dtype)"),
     "SetComp": ("a set comprehension", "write a loop"),
     "DictComp": ("a dict comprehension", "write a loop"),
-    "GeneratorExp": (
-        "a generator expression",
-        "write a loop: total = 0.0, then for k in range(n): total += x[k]",
-    ),
     "Lambda": ("a lambda", "define a function outside, with @pk.func above it"),
     "Yield": ("`yield`", "write the values into an array argument"),
     "YieldFrom": ("`yield from`", "write the values into an array argument"),
@@ -85,7 +79,10 @@ METHODS = {
     **dict.fromkeys(("item", "astype"), "an element is a number already; cast it as in pk.f32(x[i])"),
     "view": "read the bits of a number as in pk.bitcast(x[i], pk.u32)",
     **dict.fromkeys(("fill", "reshape", "flatten", "ravel"), "do this outside of the kernel, on the array"),
-    **dict.fromkeys(("append", "extend", "pop"), "an array has a fixed length: write x[k] = value"),
+    **dict.fromkeys(
+        ("append", "extend", "pop"),
+        "lengths are fixed: write t = np.zeros(8), then t[k] = value",
+    ),
     "at": "write x[i] = value: arrays are changed in place",
     "strides": "there are shape, dtype, ndim, size",
 }

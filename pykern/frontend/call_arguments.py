@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from pykern.errors import ARGUMENTS
-from pykern.frontend.values import Value
+from pykern.frontend.values import LanguageName, TypeValue, Value, describe
 from pykern.types import DType, bool_, f64, i64
 
 if TYPE_CHECKING:
@@ -31,3 +31,12 @@ def given_by_name(
 def argument_nodes(node: ast.Call, args: list[Value]) -> list[ast.expr]:
     """Where each argument stands, for messages."""
     return list(node.args) if len(node.args) == len(args) else [node] * len(args)
+
+
+def type_of(t: Calls, node: ast.Call, value: Value) -> DType:
+    """The type of elements that `value` says. Raises `KernelTypeError` where it says none."""
+    if isinstance(value, LanguageName) and value.name in PYTHON_DTYPES:
+        return PYTHON_DTYPES[value.name]
+    if not isinstance(value, TypeValue):
+        raise t.type_error(node, f"dtype is a type, not {describe(value)}", "write dtype=np.float32")
+    return value.dtype

@@ -162,7 +162,7 @@ class Calls(Elements):
         self.frames.append(frame)
         body = frame.function.node.body
         try:
-            self.statements(Desugarer().function_body(body))
+            self.statements(self.desugared(body))
             result = self.names.get(RESULT, NoneValue())
         finally:
             self.frames.pop()
@@ -171,6 +171,10 @@ class Calls(Elements):
             raise self.syntax_error(node, f"`{frame.function.source.name}` returns a value on some paths only",
                                     "end the function with a return")  # fmt: skip
         return result
+
+    def desugared(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """The body of the function that is being translated, in the statements that there are methods for."""
+        return Desugarer().function_body(body)
 
     def bind(
         self, node: ast.Call, parsed: ParsedFunction, arguments: list, keywords: dict

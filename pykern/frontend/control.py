@@ -89,6 +89,16 @@ def _over_items(t: Translation, node: ast.For) -> None:
         unrolled(t, node, [item(Scalar(weak_int, const=k)) for k in range(length.const)])  # type: ignore[arg-type]
 
 
+def items(t: Translation, node: ast.expr) -> list[Value]:
+    """What a comprehension goes over: its length must be known when compiling."""
+    found = iterations.iterated(t, node)
+    if found is None or not found[0].is_const:
+        raise t.type_error(node, f"the length of `{ast.unparse(node)}` is known only when this runs",
+                           "sum, any and all of any length stand in a statement alone; else write a loop")  # fmt: skip
+    length, item, _ = found
+    return [item(Scalar(weak_int, const=k)) for k in range(length.const)]  # type: ignore[arg-type]
+
+
 def _counted(t: Translation, node: ast.For, r: RangeValue, item: Item | None = None) -> None:
     """A loop in the IR, over the numbers of a range or over what `item` makes of them. What each
     iteration assigns has a value after a range that is known not to be empty."""

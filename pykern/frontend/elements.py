@@ -149,6 +149,12 @@ class Elements(Names):
         """The array and the index values of ``x[i, j]``, of the first dimensions or of all."""
         if base is None:
             base = self.expression(node.value)
+        if isinstance(base, TupleValue):
+            raise self.type_error(
+                node,
+                f"{self.called(node.value, base)} cannot be changed",
+                "keep values that change in an array of the work-item's own, as in t = np.zeros(3)",
+            )
         if not isinstance(base, Array):
             raise self.type_error(
                 node, f"{self.called(node.value, base)} cannot be indexed", self.instead_of_index(node)

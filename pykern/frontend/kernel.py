@@ -30,7 +30,7 @@ from pykern.dialect.reports import AssertOp
 from pykern.errors import KernelSyntaxError, LaunchError
 from pykern.frontend import arithmetic, captured
 from pykern.frontend.casts import materialise, memory_type, mlir_type
-from pykern.frontend.desugar import RESULT, Desugarer
+from pykern.frontend.desugar import RESULT
 from pykern.frontend.parse import parse_function
 from pykern.frontend.translation import Frame
 from pykern.frontend.translator import Translator
@@ -67,7 +67,7 @@ def build_module(source: KernelSource, checks_lengths: bool = False) -> ir.Modul
         with ir.InsertionPoint(block):
             for parameter in source.parameters:
                 _know_lengths(t, parameter)
-            t.statements(Desugarer().function_body(parsed.node.body))
+            t.statements(t.desugared(parsed.node.body))
             func.ReturnOp([])
     _drop_guards(module)
     _check_shared(module, source)
@@ -154,12 +154,14 @@ def _bind(spec: ArgSpec, name: str, arguments: Iterator[ir.Value], reads: bool, 
 
 
 def _know_lengths(t: Translator, parameter: Parameter) -> None:
-    """The annotated lengths of an array are known. Each launch is checked for them, as only the first of its kind has
-    looked at the annotation."""
+    """The lengths of an array that are annotated, or that chose this code, are known. Each launch is checked for those
+    that are annotated, as only the first of its kind has looked at the annotation."""
     array = t.names[parameter.name]
     if not parameter.lengths or not isinstance(array, Array):
         return
     for d, length in enumerate(parameter.lengths):
+        if not parameter.annotated:
+            continue
         if length is not None and array.shape[d] is None and (t.checks_lengths or t.source.options.debug):
             passed = t.length(array, d)
             same = arithmetic.binary("==", passed, Scalar(weak_int, const=length))

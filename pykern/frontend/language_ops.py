@@ -69,6 +69,8 @@ def call(t: Calls, node: ast.Call, name: str) -> Value:
     args, keywords = t.arguments(node)
     if name in OF_ROWS and args and rows.is_row(args[0]):
         return row_reductions.call(t, node, name, args[0], args[1:], keywords)
+    if name in _OF_ITEMS and args and isinstance(args[0], TupleValue) and not keywords:
+        return _of_items(t, node, name, args[0].items, args[1:])
     if name in mathematics.NAMES or name in mathematics.OF_NUMPY:
         return _mathematics(t, node, name, args, keywords)
     if name in POSITIONS:
@@ -99,6 +101,28 @@ def _operator(t: Calls, node: ast.Call, name: str, args: list[Value], keywords: 
     if name in LOGICAL:
         a, b = (t.converted(node, node, v, bool_) for v in (a, b))
     return t.operator(node, _OPERATORS[name], a, b)
+
+
+_OF_ITEMS = {"sum": ast.Add(), "any": ast.BitOr(), "all": ast.BitAnd()}
+_STARTS = {
+    "sum": Scalar(weak_int, const=0),
+    "any": Scalar(bool_, const=False),
+    "all": Scalar(bool_, const=True),
+}
+
+
+def _of_items(t: Calls, node: ast.Call, name: str, items: tuple[Value, ...], start: list[Value]) -> Value:
+    """``sum((a, b, c))``, ``any`` and ``all``: of numbers or rows, one after the other."""
+    if len(start) > (name == "sum"):
+        raise t.type_error(
+            node, f"`{name}` takes a tuple{' and a start' * (name == 'sum')}", "give no more", ARGUMENTS
+        )
+    total: Value = start[0] if start else _STARTS[name]
+    for item in items:
+        if name != "sum":
+            item = t.converted(node, node, item, bool_)
+        total = t.binary(node, _OF_ITEMS[name], total, item)  # type: ignore[attr-defined]
+    return total
 
 
 def known_names() -> list[str]:
@@ -233,14 +257,24 @@ def _norm(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
 
 
 def _cross(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    """``np.cross(a, b)``: a row of three numbers, which are computed here."""
+    """``np.cross(a, b)``: a row of three numbers, which are computed here; of rows of two elements, one number."""
     if len(args) != 2 or keywords or not all(isinstance(v, TupleValue) or rows.is_row(v) for v in args):
         raise t.type_error(node, "`cross` takes two rows of three elements", "write np.cross(x[i], y[i])")
+    if all(_is_pair(t, v) for v in args):
+        (a, b), (c, d) = (row_stores.items(t, node, v, 2).items for v in args)
+        with t.operands_of(node):
+            products = [arithmetic.binary("*", *pair, t.fastmath) for pair in ((a, d), (b, c))]
+            return arithmetic.binary("-", *products, t.fastmath)
     (a, b, c), (d, e, f) = (row_stores.items(t, node, v, 3).items for v in args)
     pairs = ((b, f, c, e), (c, d, a, f), (a, e, b, d))
     with t.operands_of(node):
         products = [[arithmetic.binary("*", *p, t.fastmath) for p in (pair[:2], pair[2:])] for pair in pairs]
         return rows.of_numbers(t, node, [arithmetic.binary("-", *two, t.fastmath) for two in products])
+
+
+def _is_pair(t: Calls, value: Value) -> bool:
+    length = rows.lengths(t, value)[0]
+    return length.is_const and length.const == 2
 
 
 def _python_cast(t: Calls, node: ast.Call, name: str, args: list[Value]) -> Value:

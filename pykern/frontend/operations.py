@@ -43,7 +43,7 @@ class Operations(Translation):
         return self.binary(node, op, left, right)
 
     def of_BinOp(self, node: ast.BinOp) -> Value:  # noqa: N802
-        left, right = self.operand(node.left, node.right), self.operand(node.right, node.left)
+        left, right = self.expression(node.left), self.expression(node.right)
         return self.binary(node, node.op, left, right)
 
     def operand(self, node: ast.expr, other: ast.expr) -> Value:
@@ -54,6 +54,9 @@ class Operations(Translation):
         symbol = OPERATORS.get(type(op))
         if isinstance(left, TupleValue) and isinstance(right, TupleValue) and symbol == "+":
             return TupleValue(left.items + right.items)
+        times = right.const if isinstance(right, Scalar) and symbol == "*" else None
+        if isinstance(left, TupleValue) and isinstance(times, int):  # (0.0,) * 3
+            return TupleValue(left.items * times)
         if isinstance(op, ast.MatMult):
             return row_products.product(self, node, left, right)
         if symbol is None:

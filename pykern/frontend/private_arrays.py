@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING
 
 from pykern.dialect import memory
 from pykern.frontend import row_stores
-from pykern.frontend.call_arguments import PYTHON_DTYPES, given_by_name
+from pykern.frontend.call_arguments import given_by_name, type_of
 from pykern.frontend.casts import memory_type
 from pykern.frontend.memory_ops import constant_shape
 from pykern.frontend.values import (
     Array,
-    LanguageName,
     Scalar,
     TupleValue,
     TypeValue,
     Value,
-    describe,
 )
-from pykern.types import DType, f64, weak_int
+from pykern.types import f64, weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.calls import Calls
@@ -70,12 +68,3 @@ def eye(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
         place = Scalar(weak_int, const=k)
         row_stores.put(t, node, made, (place, place), Scalar(weak_int, const=1))
     return made
-
-
-def type_of(t: Calls, node: ast.Call, value: Value) -> DType:
-    """The type of elements that `value` says. Raises `KernelTypeError` where it says none."""
-    if isinstance(value, LanguageName) and value.name in PYTHON_DTYPES:
-        return PYTHON_DTYPES[value.name]
-    if not isinstance(value, TypeValue):
-        raise t.type_error(node, f"dtype is a type, not {describe(value)}", "write dtype=np.float32")
-    return value.dtype

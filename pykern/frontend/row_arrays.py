@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 from pykern.data.promotion import promote
 from pykern.frontend import arithmetic, private_arrays, rows
 from pykern.frontend.advice import instead_of_function
+from pykern.frontend.call_arguments import type_of
 from pykern.frontend.casts import convert
 from pykern.frontend.rows import Row, Rows, is_row
+from pykern.frontend.slices import transposed
 from pykern.frontend.values import Scalar, TupleValue, TypeValue, Value, describe
 from pykern.passes.analysis.cost_model.code_size import UNASKED_COPIES
 from pykern.types import DType, weak_int
@@ -31,7 +33,7 @@ def array(t: Calls, node: ast.Call) -> Value:
     if listed is None or given.keys() - set(names):
         raise t.type_error(node, "np.array takes a list of numbers in kernels", "write np.array([a, b, c])")
     if "dtype" in given:
-        kind = private_arrays.type_of(t, node, t.expression(given["dtype"]))
+        kind = type_of(t, node, t.expression(given["dtype"]))
     if not isinstance(listed, ast.List | ast.Tuple):
         return _of_row(t, node, t.expression(listed), kind)
     parts = _parts(t, listed)
@@ -98,19 +100,31 @@ def _common(parts: list[Value]) -> DType:
     return dtype
 
 
-def _listed(t: Calls, node: ast.Call) -> list[Value]:
+def _listed(t: Calls, node: ast.Call, takes_axis: bool = False) -> list[Value]:
     name = ast.unparse(node.func)
-    if len(node.args) != 1 or node.keywords or not isinstance(node.args[0], ast.List | ast.Tuple):
+    if (
+        len(node.args) != 1
+        or (node.keywords and not takes_axis)
+        or not isinstance(node.args[0], ast.List | ast.Tuple)
+    ):
         raise t.type_error(node, f"`{name}` takes a list of rows in kernels", f"write {name}([x[i], y[i]])")
     return _parts(t, node.args[0])
 
 
 def stack(t: Calls, node: ast.Call) -> Value:
-    """``np.stack([x[i], y[i]])``."""
-    parts = _listed(t, node)
+    """``np.stack([x[i], y[i]])``, and of rows of one dimension with ``axis=1``."""
+    parts = _listed(t, node, takes_axis=True)
     if not parts:
         raise t.type_error(node, "`stack` takes one row or more", "write np.stack([x[i], y[i]])")
-    return stacked(t, node, parts)
+    axis = next((k.value for k in node.keywords if k.arg == "axis"), None)
+    along = t.scalar(axis) if axis is not None else Scalar(weak_int, const=0)
+    found = stacked(t, node, parts)
+    last = len(found.shape) - 1
+    known = along.const if along.is_const and len(node.keywords) == (axis is not None) else None
+    if known != 0 and not (last == 1 and known in (1, -1)):
+        raise t.type_error(node, "`stack` goes along axis 0 in kernels, of rows of one dimension also along axis 1",
+                           "write np.stack([x[i], y[i]], axis=1)")  # fmt: skip
+    return transposed(t, node, found) if known else found  # type: ignore[return-value]
 
 
 def concatenate(t: Calls, node: ast.Call) -> Value:

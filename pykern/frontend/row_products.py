@@ -7,6 +7,7 @@ and inverses are those of 2 x 2 and 3 x 3, by their formulas, so their size must
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -84,14 +85,14 @@ def trace(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
 
 
 def determinant(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    """``np.linalg.det`` of 2 x 2 and 3 x 3."""
+    """``np.linalg.det`` of matrices up to 4 x 4."""
     m = _matrix(t, node, args, keywords)
     with t.operands_of(node):
         return _Formulas(t.fastmath).determinant(m)
 
 
 def inverse(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    """``np.linalg.inv`` of 2 x 2 and 3 x 3: the adjugate over the determinant."""
+    """``np.linalg.inv`` of matrices up to 4 x 4: the adjugate over the determinant."""
     m = _matrix(t, node, args, keywords)
     f = _Formulas(t.fastmath)
     with t.operands_of(node):
@@ -99,6 +100,13 @@ def inverse(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Valu
         n = len(m)
         found = [f.of("*", f.cofactor(m, k, i), scale) for i in range(n) for k in range(n)]
         return rows.of_numbers(t, node, found, shape=[n, n])
+
+
+def solution(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """``np.linalg.solve(a, b)``, of matrices up to 4 x 4: the inverse times the right-hand side."""
+    if len(args) != 2 or keywords or not is_row(args[1]):
+        raise t.type_error(node, "`solve` takes a matrix and a row", "write np.linalg.solve(a[i], b[i])")
+    return product(t, node, inverse(t, node, args[:1], {}), args[1])  # type: ignore[arg-type]
 
 
 class _Formulas:
@@ -115,14 +123,18 @@ class _Formulas:
         return self.of("-", self.of("*", a, d), self.of("*", b, c))
 
     def determinant(self, m: list[list[Scalar]]) -> Scalar:
+        if len(m) == 1:
+            return m[0][0]
         if len(m) == 2:
             return self.minor(*m[0], *m[1])
-        terms = [self.of("*", m[0][k], self.cofactor(m, 0, k)) for k in range(3)]
-        return self.of("+", self.of("+", terms[0], terms[1]), terms[2])
+        terms = [self.of("*", m[0][k], self.cofactor(m, 0, k)) for k in range(len(m))]
+        return functools.reduce(lambda a, b: self.of("+", a, b), terms)
 
     def cofactor(self, m: list[list[Scalar]], i: int, k: int) -> Scalar:
-        if len(m) == 2:
-            found = m[1 - i][1 - k]
+        if len(m) == 1:
+            return Scalar(m[0][0].dtype, const=1.0)
+        if len(m) != 3:
+            found = self.determinant([line[:k] + line[k + 1 :] for line in m[:i] + m[i + 1 :]])
             return arithmetic.negate(found) if (i + k) % 2 else found
         (a, b), (c, d) = (((i + 1) % 3, (i + 2) % 3), ((k + 1) % 3, (k + 2) % 3))
         return self.minor(m[a][c], m[a][d], m[b][c], m[b][d])
@@ -139,8 +151,8 @@ def _matrix(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> list
         rows.check_fresh(t, node, matrix)
     shape = rows.lengths(t, matrix)
     known = next((length.const for length in shape if length.is_const), None)
-    if known not in (2, 3) or any(length.is_const and length.const != known for length in shape):
-        raise t.type_error(node, f"`{name}` takes 2 x 2 and 3 x 3, and this is {describe(matrix)}",
+    if known not in (1, 2, 3, 4) or any(length.is_const and length.const != known for length in shape):
+        raise t.type_error(node, f"`{name}` takes matrices up to 4 x 4, and this is {describe(matrix)}",
                            f"say how large it is: {name}(x[i, :3, :3])")  # fmt: skip
     rows.joined(t, node, shape, [_number(known)] * 2)  # type: ignore[arg-type]
     dtype = matrix.dtype.loaded if matrix.dtype.is_float else f64
@@ -159,4 +171,5 @@ def _number(value: int) -> Scalar:
 
 HANDLERS: dict[str, Callable] = {
     "outer": outer, "transpose": transpose, "trace": trace, "linalg.det": determinant, "linalg.inv": inverse,
+    "linalg.solve": solution,
 }  # fmt: skip

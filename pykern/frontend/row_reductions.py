@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from pykern.data.promotion import promote, sum_type
 from pykern.data.source import Builtin, FunctionSource
 from pykern.frontend import arithmetic, mathematics
+from pykern.frontend.call_arguments import type_of
 from pykern.frontend.casts import convert
 from pykern.frontend.rows import Row, Rows, check_fresh, computed, formula, is_row, lengths, view
-from pykern.frontend.values import Extension, FunctionValue, NoneValue, Scalar, TypeValue, Value, describe
+from pykern.frontend.values import Extension, FunctionValue, NoneValue, Scalar, Value, describe
 from pykern.types import DType, bool_, f32, f64
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def method(t: Calls, node: ast.Call, called: RowMethod, given: list[Value], keyw
     """``x[i].sum()``, ``x[i].dot(y[i])``, ``x[i].astype(np.float32)``."""
     if called.name == "dot" and len(given) == 1 and not keywords:
         return t.binary(node, ast.MatMult(), called.array, given[0])  # type: ignore[attr-defined]
-    if called.name == "astype" and len(given) == 1 and isinstance(given[0], TypeValue) and not keywords:
-        return t.converted(node, node, called.array, given[0].dtype)
+    if called.name == "astype" and len(given) == 1 and not keywords:
+        return t.converted(node, node, called.array, type_of(t, node, given[0]))
     if called.name == "copy" and not given and not keywords:
         return computed(t, node, [called.array], lambda one: one[0])
     if called.name in METHODS:

@@ -11,7 +11,17 @@ import ast
 from dataclasses import dataclass
 
 from pykern.data.source import KernelSource
-from pykern.frontend import branches, control, reports, row_stores, rows, short_rows, slices
+from pykern.frontend import (
+    branches,
+    comprehensions,
+    control,
+    generators,
+    reports,
+    row_stores,
+    rows,
+    short_rows,
+    slices,
+)
 from pykern.frontend.advice import UNSUPPORTED_EXPRESSIONS, UNSUPPORTED_STATEMENTS
 from pykern.frontend.calls import Calls
 from pykern.frontend.casts import convert
@@ -53,10 +63,7 @@ class Translator(Calls, Operations):
             method(node)
 
     def do_Assign(self, node: ast.Assign) -> None:  # noqa: N802
-        if isinstance(node.value, ast.List) and all(isinstance(t, ast.Subscript) for t in node.targets):
-            value = self.of_Tuple(ast.copy_location(ast.Tuple(node.value.elts, ast.Load()), node.value))
-        else:
-            value = self.expression(node.value)
+        value = self.expression(node.value)
         for target in node.targets:
             self.assign(target, value, node.value)
 
@@ -177,6 +184,19 @@ class Translator(Calls, Operations):
             return f"write {given} name{'s' * (given != 1)}: {', '.join('abcdefgh'[:given])} = ..."
         return "unpack a tuple of as many items"
 
+    def desugared(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        if not isinstance(self.source, KernelSource):
+            return super().desugared(body)
+        return super().desugared(generators.as_loops(body, self._is_of_python))
+
+    def _is_of_python(self, name: str) -> bool:
+        """Whether a name is the function that Python has under it."""
+        return name not in self.names and self.frame.environment.captures.get(name) == LanguageName(name)
+
+    def condition(self, node: ast.expr) -> Scalar:
+        """What a test says."""
+        return self.scalar(node)
+
     # -- expressions -------------------------------------------------------------------------
 
     def expression(self, node: ast.expr) -> Value:
@@ -189,14 +209,21 @@ class Translator(Calls, Operations):
         with self.location(node):
             return method(node)
 
-    def operand(self, node: ast.expr, other: ast.expr) -> Value:
-        """A list beside what is none means what a tuple means beside a row."""
-        if isinstance(node, ast.List) and not isinstance(other, ast.List | ast.Tuple):
-            return self.of_Tuple(ast.copy_location(ast.Tuple(node.elts, ast.Load()), node))
-        return self.expression(node)
-
     def of_Tuple(self, node: ast.Tuple) -> Value:  # noqa: N802
         return TupleValue(tuple(self.expression(item) for item in node.elts))
+
+    def of_List(self, node: ast.List) -> Value:  # noqa: N802
+        """A list cannot be changed in kernels, so that it means what a tuple means."""
+        return TupleValue(tuple(self.expression(item) for item in node.elts))
+
+    def of_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> Value:  # noqa: N802
+        found: list[Value] = []
+        make = lambda: found.append(self.expression(node.elt))  # noqa: E731
+        comprehensions.each(self, node, node.generators, lambda n: control.items(self, n), make)
+        return TupleValue(tuple(found))
+
+    def of_GeneratorExp(self, node: ast.GeneratorExp) -> Value:  # noqa: N802
+        return self.of_ListComp(node)
 
     def of_NamedExpr(self, node: ast.NamedExpr) -> Value:  # noqa: N802
         value = self.expression(node.value)

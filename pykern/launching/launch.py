@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pykern.data.artifact import PRODUCT, SHORT_NUMBERS, Artifact
 from pykern.data.index_space import Extent, LaunchShape, group_size, index_space, launches
 from pykern.data.launch_bounds import refuse_outside
 from pykern.data.source import KernelSource
-from pykern.errors import NDRANGE, WORKGROUP, LaunchError
+from pykern.errors import NDRANGE, WORKGROUP, KernelError, KernelSyntaxError, KernelTypeError, LaunchError
 from pykern.launching.arguments import arrays_of, homes, pass_value
 from pykern.launching.bounds import given_numbers
 from pykern.launching.checks import (
@@ -39,6 +39,8 @@ from pykern.runtime.graph import current_graph, not_captured
 
 if TYPE_CHECKING:
     from pykern.launching.launched import LaunchedKernel
+
+T = TypeVar("T")
 
 
 class OnDevice(NamedTuple):
@@ -153,9 +155,13 @@ class Launcher:
     def device_artifact(self, kind: LaunchKind, device: str) -> tuple[Artifact, KernelSource]:
         """The code of a kind of launch for a target other than the CPU, and what it was made of. Where the launch
         leaves its workgroup open, it is the one that `pk.tune` found to be the fastest on the device of that name."""
-        source = with_tuned_group(self.source_of(kind), device)
-        with self.kernel._lock:
+
+        def made() -> tuple[Artifact, KernelSource]:
+            source = with_tuned_group(self.source_of(kind), device)
             return self.cache.artifact(source), source
+
+        with self.kernel._lock:
+            return self._with_lengths(kind, made)
 
     def forget(self) -> None:
         """Compile each kind of launch anew: tuning has found something."""
@@ -223,22 +229,42 @@ class Launcher:
 
     def _variant(self, kind: LaunchKind, slots: list[int]) -> Variant:
         """The code for a launch: that for the numbers that it has, where it is worth to know them."""
-        source = self.source_of(kind)
         with self.kernel._lock:
-            variant = self.cache.variant(source)
+            variant = self._with_lengths(kind, lambda: self.cache.variant(self.source_of(kind)))
+            source = variant.source
             self._install(variant)
             if SHORT_NUMBERS not in variant.artifact.resources:
                 return variant
             numbers = self.cache.known_numbers.setdefault(source, KnownNumbers())
             if known := numbers.choose(variant.artifact, slots, kind):
+                known = tuple(sorted({**dict(source.known), **dict(known)}.items()))
                 variant = self.cache.variant(replace(source, known=known))
                 self._install(variant)
         return variant
+
+    def _with_lengths(self, kind: LaunchKind, make: Callable[[], T]) -> T:
+        """What `make` compiles; once more with the short lengths of the launch where it is refused for any lengths.
+        Then all launches of the kernel are compiled so."""
+        try:
+            return make()
+        except (KernelSyntaxError, KernelTypeError) as error:
+            source = kind.source(self.kernel)
+            if self.cache.needs_lengths or kind.with_short_lengths(source) == source:
+                raise
+            refused = error
+        self.cache.needs_lengths = True
+        try:
+            return make()
+        except KernelError as error:
+            self.cache.needs_lengths = False
+            raise (error if error.span == refused.span else refused) from None
 
     def source_of(self, kind: LaunchKind) -> KernelSource:
         """What is compiled. Arguments that overlap are harmless where both are read only; one and the same view is
         compiled without the promise that arrays are apart; anything else is refused."""
         source = kind.source(self.kernel)
+        if self.cache.needs_lengths:
+            source = kind.with_short_lengths(source)
         if not kind.overlaps:
             return source
         with self.kernel._lock:  # what is written is known once a variant is there

@@ -43,6 +43,8 @@ class LaunchCache:
         """Of the general code of each kind: for which numbers there is other code."""
         self.artifacts: dict[KernelSource, Artifact] = {}
         """Code for other targets, which their drivers load."""
+        self.needs_lengths = False
+        """Whether its code exists for known lengths alone: `pykern.launching.short_lengths`."""
         self.counts: dict[Any, int] = {}
         """Launches of each kind on a device, up to two: the second makes the entry."""
         self.tapes: dict[Any, int] = {}

@@ -17,6 +17,7 @@ from pykern.data.source import ArraySpec, KernelSource, LaunchSpec, leaves
 from pykern.data.target import CPU, Target
 from pykern.launching.arguments import Passed
 from pykern.launching.checks import names_in, overlapping
+from pykern.launching.short_lengths import with_short_lengths
 
 if TYPE_CHECKING:
     from pykern.launching.launched import LaunchedKernel
@@ -46,6 +47,11 @@ class LaunchKind:
             self.target,
             derivatives=kernel.derivatives,
         )
+
+    def with_short_lengths(self, source: KernelSource) -> KernelSource:
+        """The source for launches with the short lengths of this one; itself where none of its arrays is short."""
+        shapes = [p.arrays[0].shape if isinstance(p.parameter.spec, ArraySpec) else None for p in self.passed]
+        return with_short_lengths(source, shapes, chooses=self.target == CPU)
 
     @cached_property
     def overlaps(self) -> list[tuple[int, int, bool]]:

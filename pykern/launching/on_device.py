@@ -114,7 +114,7 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
     kernel = launcher.kernel
     opened = opened_device(where.device)
     stream = checked_stream(where.stream, opened.name)
-    key = known_kind(kernel, opened, values, shape)
+    key = None if launcher.cache.needs_lengths else known_kind(kernel, opened, values, shape)
     found = launcher.cache.on_devices.get(key) if key is not None else None
     if found is not None:
         warn(found.artifact, shape)
@@ -138,6 +138,7 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
     code = DeviceKernel(opened, artifact, source)
     code.refuse_outside(given_numbers(passed, shape))
     note_writes(artifact.uses, places.owners)
+    key = None if launcher.cache.needs_lengths else key
     if key is not None and key[1] == id(source.function):  # names may have changed meanwhile
         launcher.cache.on_devices[key] = code  # which keeps the function that the key holds the address of
     slots = _flattened(passed, places.arrays, artifact)

@@ -169,7 +169,7 @@ def _of_lists(of_rows: Callable, function: Any) -> Any:
 
     def either(*args: Any, **keywords: Any) -> Any:
         is_listed = len(args) == 1 and isinstance(args[0], list | tuple) and any(map(is_row, args[0]))
-        return of_rows(args[0]) if is_listed and not keywords else function(*args, **keywords)
+        return of_rows(args[0], **keywords) if is_listed else function(*args, **keywords)
 
     return either
 
@@ -251,11 +251,12 @@ _OF_ROWS: dict[str, Callable] = {
     "copy": reference_rows.copied, "diag": reference_row_arrays.diagonal,
     "sort": reference_row_arrays.ordered, "median": reference_row_arrays.median,
     "linalg.det": reference_matrices.determinant, "linalg.inv": reference_matrices.inverse,
+    "linalg.solve": reference_matrices.solution,
     "norm": reference_rows.norm, "cross": reference_matrices.cross,
 }  # fmt: skip
 """Of rows alone."""
 _OF_LISTS: dict[str, Callable] = {
-    "stack": reference_row_arrays.of_numbers, "concatenate": reference_row_arrays.concatenate,
+    "stack": reference_row_arrays.stacked, "concatenate": reference_row_arrays.concatenate,
 }  # fmt: skip
 """Of lists of rows."""
 _MEANINGS_OF_ROWS: dict[str | None, Callable[[Any], Any]] = {

@@ -6,17 +6,23 @@ Comes in: rows of one or two dimensions. Goes out: a number, or a `ComputedRow`.
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any
 
 import numpy as np
 
 from pykern.errors import KernelTypeError
 from pykern.runtime.reference_row_arrays import of_numbers
-from pykern.runtime.reference_rows import ComputedRow, each, rows_of
+from pykern.runtime.reference_rows import ComputedRow, each, product, rows_of
 
 
-def cross(left: Any, right: Any) -> ComputedRow:
-    """``np.cross(left, right)`` of rows of three elements."""
+def cross(left: Any, right: Any) -> Any:
+    """``np.cross(left, right)`` of rows of three elements; of two, the number."""
+    if len(left) == len(right) == 2:
+        (a, b), (c, d) = left, right
+        with np.errstate(all="ignore"):
+            return a * d - b * c
     (a, b, c), (d, e, f) = left, right
     with np.errstate(all="ignore"):
         return of_numbers([b * f - c * e, c * d - a * f, a * e - b * d])
@@ -37,19 +43,24 @@ def trace(matrix: Any) -> Any:
 
 
 def determinant(matrix: Any) -> Any:
-    """Of 2 x 2 and 3 x 3."""
+    """Of matrices up to 4 x 4."""
     m = _floats(matrix)
     with np.errstate(all="ignore"):
         return _determinant(m)
 
 
 def inverse(matrix: Any) -> ComputedRow:
-    """Of 2 x 2 and 3 x 3: the adjugate over the determinant."""
+    """Of matrices up to 4 x 4: the adjugate over the determinant."""
     m = _floats(matrix)
     with np.errstate(all="ignore"):
         scale = type(m[0][0])(1) / _determinant(m)
         found = [[_cofactor(m, k, i) * scale for k in range(len(m))] for i in range(len(m))]
     return rows_of([of_numbers(line) for line in found], of_numbers(found[0]))
+
+
+def solution(matrix: Any, right: Any) -> Any:
+    """Of matrices up to 4 x 4: the inverse times the right-hand side."""
+    return product(inverse(matrix), right)
 
 
 def _floats(matrix: Any) -> list[list[Any]]:
@@ -58,15 +69,18 @@ def _floats(matrix: Any) -> list[list[Any]]:
 
 
 def _determinant(m: list[list[Any]]) -> Any:
+    if len(m) == 1:
+        return m[0][0]
     if len(m) == 2:
         return m[0][0] * m[1][1] - m[0][1] * m[1][0]
-    terms = [m[0][k] * _cofactor(m, 0, k) for k in range(3)]
-    return terms[0] + terms[1] + terms[2]
+    return functools.reduce(operator.add, (m[0][k] * _cofactor(m, 0, k) for k in range(len(m))))
 
 
 def _cofactor(m: list[list[Any]], i: int, k: int) -> Any:
-    if len(m) == 2:
-        found = m[1 - i][1 - k]
+    if len(m) == 1:
+        return type(m[0][0])(1)
+    if len(m) != 3:
+        found = _determinant([line[:k] + line[k + 1 :] for line in m[:i] + m[i + 1 :]])
         return -found if (i + k) % 2 else found
     (a, b), (c, d) = (((i + 1) % 3, (i + 2) % 3), ((k + 1) % 3, (k + 2) % 3))
     return m[a][c] * m[b][d] - m[a][d] * m[b][c]

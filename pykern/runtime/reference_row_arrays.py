@@ -11,8 +11,14 @@ import numpy as np
 
 from pykern.errors import KernelTypeError
 from pykern.runtime import reference
-from pykern.runtime.reference_rows import ComputedRow, copied, is_row
+from pykern.runtime.reference_rows import ComputedRow, copied, is_row, transposed
 from pykern.types import from_numpy
+
+
+def stacked(listed: Any, axis: int = 0) -> Any:
+    """``np.stack([x[i], y[i]])``, of rows of one dimension also along axis 1."""
+    found = of_numbers(listed)
+    return transposed(found) if axis else found
 
 
 def of_numbers(numbers: Any, dtype: Any = None) -> ComputedRow:

@@ -7,6 +7,7 @@ import pytest
 
 import pykern as pk
 from pykern import errors
+from tests.cases.row_kernels import check
 
 DEVICES = ["cpu", "python", "opencl", "vulkan", "cuda:emulated"]
 
@@ -232,7 +233,12 @@ STALE = [
 @pytest.mark.parametrize("text", STALE)
 def test_a_row_is_not_read_after_what_it_is_computed_from_was_written(text, tmp_path):
     with pytest.raises(errors.KernelTypeError, match="is computed where it is read"):
-        of_lines(text, tmp_path)(np.ones((2, 3)), np.ones((2, 3)), ndrange=2)
+        of_lines(text, tmp_path)(np.ones((2, 20)), np.ones((2, 20)), ndrange=2)
+
+
+@pytest.mark.parametrize("text", STALE[:-1])
+def test_a_short_row_keeps_its_values(rng, text, tmp_path):
+    check(text, 2, tmp_path, ("cpu", "python"), x=rng.random((2, 3)), y=rng.random((2, 3)))
 
 
 FRESH = [

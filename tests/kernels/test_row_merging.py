@@ -124,11 +124,9 @@ REFUSED = {
     "d = x[i] + np.zeros(3)\ne = d[1:]\ne[0] = 4\no[i] = d": "is a part of a computed row",
     "d = x[i] + np.zeros(3)\ne = d\nif x[i, 0] > 0:\n    e = d * 2\ne += 1\no[i] = d": "may have another name",
     "d = x[i] if x[i, 0] > 5 else np.zeros(3)\nd += 1\no[i] = d": "may have another name",
-    "d = x[i] - y[i]\nd[0] = 1\no[i] = d": "is not kept in memory",
     "v = x[i, :3]\nif y[i, 0] > 0:\n    v = v * 2\nx[i, 1] = 3\no[i] = v": "was written in between",
     "v = np.zeros(3)\nfor k in range(2):\n    v = x[k] if k > i else v\nx[i, 1] = 3\no[i] = v": "written in between",
     "d = x[i] + np.zeros(3)\nt = (d, 1.0)\nd += 1\no[i] = t[0]": "may have another name",
-    "acc = x[0]\nfor k in range(1, 3):\n    acc = acc + x[k]\no[i] = acc": "before the loop",
     "d = np.zeros(3)\nif x[i, 0] > 0:\n    d = np.zeros(4)\no[i] = d": "on one path",
 }
 
@@ -139,6 +137,21 @@ def test_what_is_refused(text, device, tmp_path):
     k = of_lines(text, tmp_path, "o, x, y")
     with pytest.raises(errors.KernelTypeError, match=REFUSED[text]):
         k(np.zeros((3, 3)), np.ones((3, 3)), np.ones((3, 3)), ndrange=3, device=device)
+
+
+REFUSED_WHEN_LONG = {
+    "d = x[i] - y[i]\nd[0] = 1\no[i] = d": "is not kept in memory",
+    "acc = x[0]\nfor k in range(1, 3):\n    acc = acc + x[k]\no[i] = acc": "before the loop",
+}
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+@pytest.mark.parametrize("text", REFUSED_WHEN_LONG)
+def test_rows_that_would_need_memory(rng, text, device, tmp_path):
+    k = of_lines(text, tmp_path, "o, x, y")
+    with pytest.raises(errors.KernelTypeError, match=REFUSED_WHEN_LONG[text]):
+        k(np.zeros((3, 20)), np.ones((3, 20)), np.ones((3, 20)), ndrange=3, device=device)
+    check(text, 3, tmp_path, (device,), o=np.zeros((3, 3)), x=rng.random((3, 3)), y=rng.random((3, 3)))
 
 
 LENGTHS = [

@@ -45,10 +45,6 @@ class Displays(Closures):
             return super().binary(node, op, left, right)
         return structures.new(self.whole, TupleValue(left.items + right.items, LIST))  # type: ignore[union-attr]
 
-    def operand(self, node: ast.expr, other: ast.expr) -> Value:
-        """A list is a list in programs, whatever it stands beside."""
-        return self.expression(node)
-
     def of_List(self, node: ast.List) -> Value:  # noqa: N802
         return structures.new(
             self.whole, TupleValue(tuple(self.expression(item) for item in node.elts), LIST)
