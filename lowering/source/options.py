@@ -22,7 +22,8 @@ class SourceOptions:
     `comments`: lines of Python stand as comments above what they became.
     `i64`, `f16`, `f64`: numbers that a device of WebGPU has besides those of 32 bits; those of `f64` come with `i64`.
     `lavapipe`: the code reports what Mesa's driver for processors leaves out silently.
-    `simd`: a device of Metal has subgroups of 32 work-items that exchange values, and multiply 8x8 matrices."""
+    `simd`: a device of Metal has subgroups of 32 work-items that exchange values, and multiply 8x8 matrices.
+    `subgroups4` to `subgroups32`: so many work-items of a device of WebGPU exchange values, always."""
 
     words: bool = False
     small: bool = False
@@ -32,6 +33,16 @@ class SourceOptions:
     f64: bool = False
     lavapipe: bool = False
     simd: bool = False
+    subgroups4: bool = False
+    subgroups8: bool = False
+    subgroups16: bool = False
+    subgroups32: bool = False
+
+    @property
+    def lanes(self) -> int:
+        """How many work-items of a device of WebGPU exchange values; 0 where none do."""
+        sizes = {4: self.subgroups4, 8: self.subgroups8, 16: self.subgroups16, 32: self.subgroups32}
+        return max((size for size, asked in sizes.items() if asked), default=0)
 
 
 def matrix_unit(target: Target) -> str:
