@@ -13,6 +13,8 @@ from pykern.dialect.base import KernOp, kern_op
 
 FRAGMENT_UNIT = "simdgroup8x8"
 """The name that targets with such matrices give `kern-make-kernels`."""
+BFLOAT_UNIT = f"{FRAGMENT_UNIT}+bf16"
+"""The same where matrices of bf16 are multiplied as they are."""
 FRAGMENT_TYPES = ("f16", "bf16", "f32")
 """Types of factors; sums are f32."""
 SIDE, FRAGMENT_LANES = 8, 32
@@ -28,7 +30,7 @@ def _number(value: int) -> ir.Attribute:
 
 @kern_op
 class FragmentsOp(KernOp):
-    """An array of matrices of one type, f16 or f32; what is in them is undefined at first.
+    """An array of matrices of one type, f16, bf16 or f32; what is in them is undefined at first.
 
     ``%f = "kern.fragments"() : () -> memref<4xf32>``
     """
@@ -42,8 +44,8 @@ class FragmentsOp(KernOp):
 
     def check(self) -> None:
         kind = ir.MemRefType(self.result.type)
-        if kind.rank != 1 or not kind.has_static_shape or str(kind.element_type) not in ("f16", "f32"):
-            raise self.refuse(f"gives a known number of matrices of f16 or f32, not {kind}")
+        if kind.rank != 1 or not kind.has_static_shape or str(kind.element_type) not in FRAGMENT_TYPES:
+            raise self.refuse(f"gives a known number of matrices of f16, bf16 or f32, not {kind}")
 
 
 @kern_op
@@ -87,7 +89,9 @@ class _MoveOp(KernOp):
 
     def check(self) -> None:
         held, memory = (ir.MemRefType(v.type) for v in list(self.operands)[:2])
-        if "<workgroup>" not in str(memory.memory_space) or memory.element_type != held.element_type:
+        kinds = str(held.element_type), str(memory.element_type)
+        fits = kinds[0] == kinds[1] or kinds == ("bf16", "i16")  # where memory has its bits
+        if "<workgroup>" not in str(memory.memory_space) or not fits:
             raise self.refuse(f"takes shared memory of {held.element_type}, not {memory}")
 
 

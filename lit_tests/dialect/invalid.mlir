@@ -818,7 +818,7 @@ func.func @fragments_of_other_memory(%held: memref<2xf32>, %memory: memref<64xf3
 // -----
 
 func.func @fragments_of_doubles() {
-  // expected-error @below {{gives a known number of matrices of f16 or f32}}
+  // expected-error @below {{gives a known number of matrices of f16, bf16 or f32}}
   %held = "kern.fragments"() : () -> memref<2xf64>
   return
 }

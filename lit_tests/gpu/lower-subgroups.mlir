@@ -2,8 +2,20 @@
 // RUN: %pykern-opt %s --kern-lower-subgroups=redux=true --canonicalize --cse | FileCheck %s --check-prefix=REDUX
 // RUN: %pykern-opt %s --kern-lower-subgroups="subgroup-size=64 rows=cdna" --canonicalize --cse | FileCheck %s --check-prefix=CDNA
 // RUN: %pykern-opt %s --kern-lower-subgroups=rows=rdna --canonicalize --cse | FileCheck %s --check-prefix=RDNA
+// RUN: %pykern-opt %s --kern-lower-subgroups=lanes=8 --canonicalize --cse | FileCheck %s --check-prefix=PARTS
 
 // Whole subgroups: five exchanges, and every lane has the sum.
+
+// Where eight lanes exchange values: three exchanges, then four cells of memory.
+
+// PARTS-LABEL: func.func @whole
+// PARTS-COUNT-3: gpu.shuffle xor
+// PARTS-NOT: gpu.shuffle
+// PARTS: gpu.barrier
+// PARTS: scf.if
+// PARTS: gpu.barrier
+// PARTS-COUNT-4: memref.load
+// PARTS-LABEL: func.func @partial
 
 // CHECK-LABEL: func.func @whole
 // CHECK-COUNT-5: gpu.shuffle xor

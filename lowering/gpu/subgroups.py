@@ -1,12 +1,13 @@
 """Collectives by shuffles of a subgroup's lanes: `gpu.shuffle` on 32 bits, which every GPU has, or AMD's rows of lanes.
 
 Sums are made in the shape of a tree, the same in every run. Everybody in the group meets at a collective
-(`kern-split-guards` saw to it); lanes that the group does not have take no part.
+(`kern-split-guards` saw to it); lanes that the group does not have take no part. Where fewer lanes exchange values than
+a subgroup has (some GPUs of WebGPU's), they do what they can by themselves, and memory of the group joins the results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -32,34 +33,41 @@ class LowerSubgroups(Pass):
 
     In:  kernels whose barriers and collectives are reached by the whole group.
     Out: gpu.shuffle, gpu.barrier; with `redux`, nvvm.redux.sync for integers of 32 bits; with `rows` ("cdna" or
-         "rdna"), reductions by patterns of AMD's rows of 16 lanes. `kern.barrier` stays.
+         "rdna"), reductions by patterns of AMD's rows of 16 lanes. `kern.barrier` stays. With `lanes`, that many
+         work-items exchange values, fewer than a subgroup has: then groups whose rows are not made of whole such
+         parts, and shuffles between any two lanes, are left to `kern-lower-collectives`.
     """
 
     name: ClassVar[str] = "kern-lower-subgroups"
     powers: ClassVar[tuple[str, ...]] = ("subgroup_size",)
     subgroup_size: int = SUBGROUP_ITEMS
+    lanes: int = 0
     redux: bool = False
     rows: str = ""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
             found = named(kernel, *COLLECTIVES)
-            lanes = _Lanes(kernel, self) if found else None
+            if not found or (self.lanes and Grid(kernels.group(kernel)).block[0] % self.lanes):
+                continue
+            lanes = _Lanes(kernel, self)
+            lowerings = _LOWERINGS if lanes.parts == 1 else _LOWERINGS_OF_PARTS
             for op in found:
-                assert lanes is not None
-                with ir.InsertionPoint(op), op.location:
-                    replace(op, [_LOWERINGS[op.name](lanes, op)])
+                if op.name in lowerings:
+                    with ir.InsertionPoint(op), op.location:
+                        replace(op, [lowerings[op.name](lanes, op)])
 
 
 class _Lanes:
-    """Where the work-item stands in its subgroup, and how many stand there."""
+    """Where the work-item stands among those that exchange values, and how many these are."""
 
     def __init__(self, kernel: ir.Operation, options: LowerSubgroups) -> None:
         self.kernel = kernel
         grid = Grid(kernels.group(kernel))
         self.total = grid.total
-        self.hardware = options.subgroup_size
-        self.size = min(options.subgroup_size, self.total)
+        self.hardware = options.lanes or options.subgroup_size
+        self.size = min(self.hardware, self.total)
+        self.parts = -(-min(options.subgroup_size, self.total) // self.size)  # of a subgroup
         self.redux, self.rows = options.redux, options.rows
         self.cells: dict[str, ir.Value] = {}
         with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
@@ -152,14 +160,7 @@ def _reduce_group(lanes: _Lanes, op: ir.Operation) -> ir.Value:
     value = _reduced(lanes, kind, op.operands[0])
     if count == 1:
         return value
-    cells = lanes.share(value.type)
-    ir.Operation.create("gpu.barrier")  # what was there before has been read
-    first = arith.CmpIOp(arith.CmpIPredicate.eq, lanes.lane, index_constant(0)).result
-    branch = scf.IfOp(first)
-    with ir.InsertionPoint(branch.then_block):
-        memref.StoreOp(value, cells, [lanes.subgroup])
-        scf.YieldOp([])
-    ir.Operation.create("gpu.barrier")
+    cells = _told(lanes, value, 0)
     if not lanes.whole or count > lanes.size:
         found = [memref.LoadOp(cells, [index_constant(n)]).result for n in range(count)]
         value = found[0]
@@ -168,27 +169,89 @@ def _reduce_group(lanes: _Lanes, op: ir.Operation) -> ir.Value:
         return value
     stretch = 1 << (count - 1).bit_length()  # every stretch of lanes reads all cells: all get the result
     cell = arith.RemUIOp(lanes.lane, index_constant(stretch)).result
-    there = _below(cell, index_constant(count))
-    found = memref.LoadOp(cells, [arith.SelectOp(there, cell, index_constant(0)).result]).result
-    value = arith.SelectOp(there, found, neutral(kind, value.type)).result
+    value = _found(cells, cell, _below(cell, index_constant(count)), kind)
     return lanes.butterfly(kind, value, stretch)
 
 
+def _told(lanes: _Lanes, value: ir.Value, teller: int) -> ir.Value:
+    """A cell a subgroup, with the value of the lane of this number."""
+    cells = lanes.share(value.type)
+    ir.Operation.create("gpu.barrier")  # what was there before has been read
+    tells = arith.CmpIOp(arith.CmpIPredicate.eq, lanes.lane, index_constant(teller)).result
+    branch = scf.IfOp(tells)
+    with ir.InsertionPoint(branch.then_block):
+        memref.StoreOp(value, cells, [lanes.subgroup])
+        scf.YieldOp([])
+    ir.Operation.create("gpu.barrier")
+    return cells
+
+
 def _scan(lanes: _Lanes, op: ir.Operation) -> ir.Value:
+    kind = kind_of(op)
+    value = _scanned(lanes, kind, op.operands[0])
+    if op.name == "kern.subgroup_scan":
+        return value
+    return _behind(lanes, value, 1, neutral(kind, value.type))
+
+
+def _scanned(lanes: _Lanes, kind: str, value: ir.Value) -> ir.Value:
     """Hillis and Steele: Data parallel algorithms, CACM 29 (1986)."""
-    kind, value = kind_of(op), op.operands[0]
     identity = neutral(kind, value.type)
     step = 1
     while step < lanes.size:
         value = combine(kind, _behind(lanes, value, step, identity), value)
         step *= 2
-    return value if op.name == "kern.subgroup_scan" else _behind(lanes, value, 1, identity)
+    return value
 
 
 def _behind(lanes: _Lanes, value: ir.Value, step: int, identity: ir.Value) -> ir.Value:
     """The value `step` lanes before, or the neutral element."""
     there = arith.CmpIOp(arith.CmpIPredicate.uge, lanes.lane, index_constant(step)).result
     return arith.SelectOp(there, lanes.shuffle(value, "up", _constant(step)), identity).result
+
+
+def _reduce_parts(lanes: _Lanes, op: ir.Operation) -> ir.Value:
+    """Each part by itself; then every lane reduces the cells of its subgroup's parts."""
+    kind = kind_of(op)
+    part = _reduced(lanes, kind, op.operands[0])
+    cells = _told(lanes, part, 0)
+    value = None
+    for cell, there in _cells_of_parts(lanes, lanes.parts):
+        found = _found(cells, cell, there, kind)
+        value = found if value is None else combine(kind, value, found)
+    assert value is not None
+    return value
+
+
+def _scan_parts(lanes: _Lanes, op: ir.Operation) -> ir.Value:
+    """Each part by itself; then the sums of the parts before it are added."""
+    kind = kind_of(op)
+    value = _scanned(lanes, kind, op.operands[0])
+    cells = _told(lanes, value, lanes.size - 1)
+    if op.name != "kern.subgroup_scan":
+        value = _behind(lanes, value, 1, neutral(kind, value.type))
+    before = neutral(kind, value.type)
+    for cell, _ in _cells_of_parts(lanes, lanes.parts - 1):
+        before = combine(kind, before, _found(cells, cell, _below(cell, lanes.subgroup), kind))
+    return combine(kind, before, value)
+
+
+def _cells_of_parts(lanes: _Lanes, count: int) -> Iterator[tuple[ir.Value, ir.Value | None]]:
+    """The numbers of the first parts of the lane's subgroup, and whether the group has them: None for always."""
+    parts = index_constant(lanes.parts)
+    first = arith.SubIOp(lanes.subgroup, arith.RemUIOp(lanes.subgroup, parts).result).result
+    for number in range(count):
+        cell = arith.AddIOp(first, index_constant(number)).result
+        always = lanes.subgroups % lanes.parts == 0
+        yield cell, None if always else _below(cell, index_constant(lanes.subgroups))
+
+
+def _found(cells: ir.Value, cell: ir.Value, there: ir.Value | None, kind: str) -> ir.Value:
+    """What stands in a cell, or the neutral element."""
+    if there is None:
+        return memref.LoadOp(cells, [cell]).result
+    found = memref.LoadOp(cells, [arith.SelectOp(there, cell, index_constant(0)).result]).result
+    return arith.SelectOp(there, found, neutral(kind, found.type)).result
 
 
 def _shuffle(lanes: _Lanes, op: ir.Operation) -> ir.Value:
@@ -250,3 +313,10 @@ _LOWERINGS = {
     "kern.subgroup_shuffle": _shuffle,
     "kern.subgroup_broadcast": _shuffle,
 }
+_LOWERINGS_OF_PARTS = {
+    "kern.group_reduce": _reduce_group,
+    "kern.subgroup_reduce": _reduce_parts,
+    "kern.subgroup_scan": _scan_parts,
+    "kern.subgroup_exclusive_scan": _scan_parts,
+}
+"""Where a subgroup has several parts whose lanes exchange values."""

@@ -261,6 +261,10 @@ class Language:
         """An integer of 32 bits of another work-item of the subgroup, by the modes of `gpu.shuffle`."""
         raise NotImplementedError
 
+    def fragment_type(self, kind: ir.Type) -> str:
+        """The type of the elements of matrices that a subgroup holds."""
+        return self.type(kind)
+
     def fragments(self, name: str, kind: str, count: int) -> list[str]:
         """An array of matrices that a subgroup holds."""
         raise NotImplementedError

@@ -114,6 +114,9 @@ class Metal(Language):
         self.helpers[name] = _EXCHANGE.replace("NAME", name).replace("SPACE", space)
         return f"{name}(&{cell}, {expected}, {desired})"
 
+    def fragment_type(self, kind: ir.Type) -> str:
+        return "bfloat" if isinstance(kind, ir.BF16Type) else super().fragment_type(kind)
+
     def fragments(self, name: str, kind: str, count: int) -> list[str]:
         return declared(name, kind, count)
 

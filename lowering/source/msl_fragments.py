@@ -14,7 +14,7 @@ UNROLLED = "#pragma clang loop unroll(full)"
 @dataclass(frozen=True)
 class Moved:
     """Matrices that are moved: their array, the numbers of it, the place of the first in memory, and how far apart
-    they and their rows are."""
+    they and their rows are. `kind` is the type of their elements, where that of the memory is of its bits."""
 
     held: str
     first: int
@@ -23,6 +23,7 @@ class Moved:
     place: str
     apart: int
     row: int
+    kind: str = ""
 
 
 def declared(name: str, kind: str, count: int) -> list[str]:
@@ -55,6 +56,8 @@ def multiplied(sums: str, left: tuple[str, int], right: tuple[str, int]) -> list
 def _moved(function: str, moved: Moved) -> list[str]:
     number = f"{moved.first} + n" if moved.first else "n"
     place = f"&{moved.memory}[{moved.place} + n * {moved.apart}]"
+    if moved.kind:
+        place = f"(threadgroup {moved.kind} *){place}"
     return _loop("n", moved.count, f"{function}({moved.held}[{number}], {place}, {moved.row});")
 
 

@@ -37,7 +37,7 @@ def source_work_items(options: SourceOptions, language: Language) -> Pipeline:
     items = work_item_pipeline(
         PlaceWorkItems(small=_is_small(options), whole_x=not options.words, whole=not options.words),
         limits=(LAVAPIPE_LIMITS,) if options.lavapipe else (),
-        subgroups=(LowerSubgroups(),) if language.shuffles else (),
+        subgroups=(LowerSubgroups(lanes=options.lanes),) if language.shuffles else (),
     )
     # the last that looks for scf.for
     return items + Pipeline((ReportCutLoops(),) if options.lavapipe else ())

@@ -180,10 +180,9 @@ class Printer(ControlFlow):
     # -- matrices of subgroups
 
     def _fragments(self, op: ir.Operation) -> None:
-        kind = ir.MemRefType(op.result.type)
         name = self.names.fresh("matrices")
         self._written[op.result] = Expression(name)
-        self._lines(self.language.fragments(name, self.language.type(kind.element_type), kind.shape[0]), op)
+        self._lines(self.language.fragments(name, *self._matrices(op.result)[1:]), op)
 
     def _clear_fragments(self, op: ir.Operation) -> None:
         self._lines(self.language.clear_fragments(*self._matrices(op.operands[0])), op)
@@ -191,7 +190,7 @@ class Printer(ControlFlow):
     def _matrices(self, value: ir.Value) -> tuple[str, str, int]:
         """The name of an array of matrices, the type of their elements, and how many there are."""
         kind = ir.MemRefType(value.type)
-        return self._written[value].text, self.language.type(kind.element_type), kind.shape[0]
+        return self._written[value].text, self.language.fragment_type(kind.element_type), kind.shape[0]
 
     def _move_fragments(self, op: ir.Operation) -> None:
         held, memory, place = op.operands
@@ -199,7 +198,9 @@ class Printer(ControlFlow):
             name: ir.IntegerAttr(op.attributes[name]).value for name in ("first", "count", "apart", "row")
         }
         at, array = self._value(place).within(SUM), self._written[memory].text
-        moved = Moved(self._written[held].text, memory=array, place=at, **numbers)
+        is_of_bits = ir.MemRefType(held.type).element_type != ir.MemRefType(memory.type).element_type
+        name, kind, _ = self._matrices(held)
+        moved = Moved(name, memory=array, place=at, kind=kind if is_of_bits else "", **numbers)
         self._settle(memory=True)
         self._lines(self.language.move_fragments(moved, is_load=op.name == "kern.load_fragments"), op)
 

@@ -46,6 +46,13 @@ try type typedef typeof union unsigned use using varying virtual void volatile a
 local_id group_id exact from_bits is_nan select step abs min max clamp mix sin cos exp log pow sqrt floor ceil
 round sign dot cross length
 """
+_SHUFFLES = {
+    "idx": "subgroupShuffle",
+    "xor": "subgroupShuffleXor",
+    "up": "subgroupShuffleUp",
+    "down": "subgroupShuffleDown",
+}
+_FIXED = "// The adapter's `subgroupMinSize` and `subgroupMaxSize` must both be {}."
 _OWN = ("sin", "cos", "tan")
 """Functions that are written in WGSL: elsewhere their arithmetic needs floats of 64 bits."""
 _SUMS = ("arith.addf", "arith.subf", "math.fma")
@@ -83,11 +90,15 @@ class Wgsl(Language):
     one of them is written."""
     halves: bool = False
     """Whether the text has a float of 16 bits: a type, or the digits of one."""
+    lanes: int = 0
+    """How many work-items of a subgroup exchange values; 0 where none do."""
+    exchanges: bool = False
+    """Whether work-items of a subgroup exchange values in the text."""
 
     @classmethod
     def of(cls, options: SourceOptions) -> Wgsl:
         """The language of a device with these numbers, and of these launches."""
-        language = cls(words=options.words)
+        language = cls(words=options.words, lanes=options.lanes, shuffles=options.lanes > 0)
         if not options.f16:
             del language.types["f16"]
         return language
@@ -255,6 +266,10 @@ class Wgsl(Language):
         element = f"atomic<{kind}>" if atomic else kind
         return f"var<workgroup> {name}: array<{element}, {count}>;"
 
+    def shuffle(self, mode: str, value: Expression, amount: Expression) -> str:
+        self.exchanges = True
+        return call(_SHUFFLES[mode], value, self.shift(amount)).text
+
     def private(self, name: str, kind: str, count: int) -> str:
         return f"var {name}: array<{kind}, {count}>;"
 
@@ -304,7 +319,10 @@ class Wgsl(Language):
         return lines
 
     def top(self, lines: Sequence[str]) -> list[str]:
-        return [*(["enable f16;", ""] if self.halves else []), *self.helper_lines()]
+        enabled = ["enable f16;"] if self.halves else []
+        if self.exchanges and not self.words:  # wgpu has subgroups without the line, and refuses it
+            enabled += ["enable subgroups;", _FIXED.format(self.lanes)]
+        return [*enabled, *([""] if enabled else []), *self.helper_lines()]
 
 
 def _is_joined(op: ir.Operation) -> bool:

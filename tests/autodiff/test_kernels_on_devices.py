@@ -14,6 +14,7 @@ over_devices = pytest.mark.parametrize(
         "python",
         "opencl",
         "vulkan",
+        "webgpu",
         "cuda",
         "cuda:emulated",
         "rocm",

@@ -14,7 +14,9 @@ from tests.cases.emulated import EMULATED
 from tests.cases.texts import written
 
 N = 8
-DEVICES = pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0", *EMULATED], indirect=True)
+DEVICES = pytest.mark.parametrize(
+    "device", ["cpu", "opencl:0", "vulkan:0", "webgpu:0", *EMULATED], indirect=True
+)
 
 
 class Pair(NamedTuple):

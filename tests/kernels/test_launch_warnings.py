@@ -14,7 +14,7 @@ from tests.cases.emulated import EMULATED
 
 N = 16
 DEVICES = pytest.mark.parametrize(
-    "device", ["cpu", "python", "opencl:0", "vulkan:0", *EMULATED], indirect=True
+    "device", ["cpu", "python", "opencl:0", "vulkan:0", "webgpu:0", *EMULATED], indirect=True
 )
 HOST = ("cpu", "python")
 

@@ -11,7 +11,9 @@ import pytest
 import pykern as pk
 from pykern.pytest_plugin import need_package
 
-DEVICES = ["python", "cpu", "opencl:0", "vulkan:0", "cuda:emulated", "rocm:emulated", "metal:emulated:0"]
+DEVICES = [
+    "python", "cpu", "opencl:0", "vulkan:0", "webgpu:0", "cuda:emulated", "rocm:emulated", "metal:emulated:0",
+]  # fmt: skip
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5, "float16": 4e-3, "bfloat16": 4e-2}
 each_device = pytest.mark.parametrize("device", DEVICES, indirect=True)
 
@@ -548,7 +550,7 @@ def sum_until(o, x, limit):
     o[i] = total
 
 
-@pytest.mark.parametrize("device", ["python", "cpu", "opencl:0", "vulkan:0"], indirect=True)
+@pytest.mark.parametrize("device", ["python", "cpu", "opencl:0", "vulkan:0", "webgpu:0"], indirect=True)
 @pytest.mark.parametrize("n", [23, 0])
 def test_the_length_that_is_left_out_may_be_the_tile_s(device, rng, n):
     x = rng.random((n, 12)).astype(np.float32)

@@ -1,4 +1,5 @@
-"""Collectives by shuffles, in numbers: every type, groups of any size, subgroups of 32 and 64 lanes."""
+"""Collectives by shuffles, in numbers: every type, groups of any size, subgroups of 32 and 64 lanes, and those of
+which fewer lanes exchange values."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ COMBINE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minim
 GROUPS = (1, 7, 16, 40, 64, 100, 256, 1000)
 
 
-def run(op: str, kind: str, x: np.ndarray, width: int, lane: np.ndarray | None = None) -> np.ndarray:
+def run(
+    op: str, kind: str, x: np.ndarray, width: int, lane: np.ndarray | None = None, lanes: int = 0
+) -> np.ndarray:
     """What each work-item of a group gets from `op`, applied to its element of x."""
     total = len(x)
     operands, types = ("%v, %k", f"({kind}, index)") if lane is not None else ("%v", f"({kind})")
@@ -43,10 +46,10 @@ def run(op: str, kind: str, x: np.ndarray, width: int, lane: np.ndarray | None =
     out = np.zeros_like(x)
     with new_context(), ir.Location.unknown():
         module = ir.Module.parse(text)
-        for step in (LowerSubgroups(subgroup_size=width), Upstream("canonicalize,cse")):
+        for step in (LowerSubgroups(subgroup_size=width, lanes=lanes), Upstream("canonicalize,cse")):
             run_pass(step, module)
-        lanes = np.zeros(total, np.int64) if lane is None else lane
-        Group(next(kernels.kernels(module)), total, width, out, x, lanes)
+        places = np.zeros(total, np.int64) if lane is None else lane
+        Group(next(kernels.kernels(module)), total, lanes or width, out, x, places)
     return out
 
 
@@ -73,6 +76,28 @@ def test_reductions(op, total, width, rng):
         found = run(f'"kern.subgroup_reduce"(OPERANDS) {{kind = "{op}"}}', kind, x, width)
         wanted = np.concatenate([np.full(len(s), reduce(s)) for s in subgroups(x, width)])
         np.testing.assert_array_equal(found, wanted, err_msg=kind)
+
+
+@pytest.mark.parametrize(
+    ("lanes", "total"), [(4, 4), (8, 40), (16, 16), (8, 64), (32, 96), (4, 100), (16, 1008)]
+)
+def test_subgroups_of_several_parts(lanes, total, rng):
+    """Whose lanes exchange values, and memory joins them."""
+    for kind, op in (("i64", "xor"), ("f32", "add"), ("f16", "max"), ("i32", "min"), ("f64", "mul")):
+        x, combine = values(kind, total, op, rng), COMBINE[op]
+        neutral = {"add": 0, "mul": 1, "xor": 0, "max": -np.inf, "min": np.iinfo(np.int32).max}[op]
+        parts = subgroups(x, 32)
+        wanted = {
+            "group_reduce": np.full(total, functools.reduce(combine, x)),
+            "subgroup_reduce": np.concatenate([np.full(len(s), functools.reduce(combine, s)) for s in parts]),
+            "subgroup_scan": np.concatenate([combine.accumulate(s) for s in parts]),
+            "subgroup_exclusive_scan": np.concatenate(
+                [[neutral, *combine.accumulate(s)[:-1]] for s in parts]
+            ),
+        }
+        for name, numbers in wanted.items():
+            found = run(f'"kern.{name}"(OPERANDS) {{kind = "{op}"}}', kind, x, 32, lanes=lanes)
+            np.testing.assert_array_equal(found, numbers.astype(TYPES[kind]), err_msg=f"{name} {kind} {op}")
 
 
 @pytest.mark.parametrize("width", [32, 64])

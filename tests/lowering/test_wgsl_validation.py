@@ -60,8 +60,8 @@ def test_naga_takes_every_sample():
 
 
 def test_every_lit_test_of_wgsl_is_a_sample():
-    """But for that of native devices, whose WGSL has types of 64 bits."""
-    named = {name for name, _ in LIT} | {"native-wgsl.py"}
+    """But for those of native devices, whose WGSL has types of 64 bits, and of subgroups (`test_wgsl_subgroups`)."""
+    named = {name for name, _ in LIT} | {"native-wgsl.py", "wgsl-subgroups.py"}
     files = {file.name for file in (ROOT / "lit_tests").rglob("*.py") if "wgsl" in file.read_text()}
     assert files == named
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.dialect.fragments import FRAGMENT_UNIT
+from pykern.dialect.fragments import BFLOAT_UNIT, FRAGMENT_UNIT
 from pykern.lowering.source import options
 from pykern.pytest_plugin import need_device
 
@@ -98,5 +98,19 @@ def test_the_text() -> None:
     assert "simdgroup" not in plain  # GPUs older than Apple's have none
 
 
+def test_matrices_of_bf16_are_of_newer_versions_of_the_language() -> None:
+    """Before 3.1 their factors are converted to f32."""
+    specs = pk.spec((70, 50), pk.bf16), pk.spec((50, 90), pk.bf16)
+    text = product.lower(*specs, target="source:msl+simd+bfloat").compile().source
+    assert "simdgroup_bfloat8x8" in text and "threadgroup short " in text and "simdgroup_float8x8" in text
+    assert "(threadgroup bfloat *)&" in text
+    older = product.lower(*specs, target="source:msl+simd").compile().source
+    assert "bfloat" not in older and "simdgroup_float8x8" in older
+    others = (
+        product.lower(*(pk.spec((64, 64), pk.f16),) * 2, target="source:msl+simd+bfloat").compile().source
+    )
+    assert "bfloat" not in others
+
+
 def test_the_unit_has_one_name() -> None:
-    assert options.FRAGMENT_UNIT == FRAGMENT_UNIT
+    assert (options.FRAGMENT_UNIT, options.BFLOAT_UNIT) == (FRAGMENT_UNIT, BFLOAT_UNIT)

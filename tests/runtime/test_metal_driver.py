@@ -67,7 +67,7 @@ kernel void k(
 
 def test_its_names(device):
     assert str(pk.device(device)) == "metal:emulated:0"
-    assert pk.device(device).info.target == "source:msl+words+simd"
+    assert pk.device(device).info.target == "source:msl+words+simd+bfloat"
     assert not [each for each in pk.devices() if each.name.startswith("metal:emulated")]
     with pytest.raises(DeviceError, match="no device 'metal:emulated:fast'") as raised:
         pk.device("metal:emulated:fast")
@@ -99,6 +99,15 @@ def test_devices_without_lanes_are_given_no_shuffles(device):
     older = describe(RUNTIME.framework(), Older(), "metal", 3)
     assert (older.target, older.subgroup_size, older.ordinal) == ("source:msl+words", 0, 3)
     assert not {"f64", "f8e4m3"} & older.dtypes and "i64" not in older.atomics
+
+
+@pytest.mark.parametrize(("system", "has"), [("", True), ("13.6.1", False), ("14.0", True), ("26.1", True)])
+def test_matrices_of_bf16_are_used_from_macos_14_on(device, system, has, monkeypatch):
+    from pykern.runtime.metal_emulator import RUNTIME, framework
+
+    monkeypatch.setattr("platform.mac_ver", lambda: (system, ("", "", ""), ""))
+    told = describe(RUNTIME.framework(), framework.Device(), "metal", 0)
+    assert told.target == "source:msl+words+simd" + "+bfloat" * has
 
 
 # -- memory ----------------------------------------------------------------------------------------

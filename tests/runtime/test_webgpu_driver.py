@@ -37,6 +37,26 @@ def test_an_adapter_tells_its_types_by_the_target():
     assert describe(adapter(("shader-int64",), vendor="llvmpipe"), 0).target.endswith("+lavapipe")
 
 
+@pytest.mark.parametrize(
+    ("device", "vendor", "sizes", "lanes"),
+    [
+        ("a GPU", "NVIDIA", (32, 32), 32),
+        ("a GPU", "Intel", (8, 32), 0),  # each kernel may have another
+        ("a GPU", "AMD", (64, 64), 0),
+        ("llvmpipe (LLVM 15.0.6, 256 bits)", "llvmpipe", (4, 128), 8),
+        ("llvmpipe (LLVM 15.0.6, 128 bits)", "llvmpipe", (4, 128), 4),
+        ("llvmpipe", "llvmpipe", (4, 128), 0),
+    ],
+)
+def test_lanes_of_a_subgroup_are_used_where_every_kernel_has_as_many(device, vendor, sizes, lanes):
+    told = adapter(("subgroup",), vendor=vendor)
+    told.info |= {"device": device, "subgroup_min_size": sizes[0], "subgroup_max_size": sizes[1]}
+    info = describe(told, 0)
+    assert info.subgroup_size == lanes and (f"+subgroups{lanes}" in info.target) == (lanes > 0)
+    told.features.clear()
+    assert describe(told, 0).subgroup_size == 0
+
+
 def test_adapters_that_are_of_no_use_are_named_with_the_reason():
     assert "OpenGL" in refusal(adapter(("shader-int64",), backend="OpenGL"))
     assert refusal(adapter(("shader-int64",))) == ""

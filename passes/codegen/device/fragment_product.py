@@ -3,7 +3,7 @@
 Comes in: the elements of a product in a kernel, and a `FragmentTile`. Goes out: the kernel's body. A group fetches some
 terms of both factors into shared memory, beyond their edges zeros and what is never read; subgroups load matrices from
 there. Sums go through shared memory, a row of matrices at a time, to be finished one by one. Factors of bf16 are
-converted to f32, which loses nothing: matrices of bf16 are newer than the language that we print.
+converted to f32, which loses nothing, where the language is older than matrices of bf16.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ class FragmentTile:
 class FragmentProduct:
     """The kernel."""
 
-    def __init__(self, elements: ProductElements, tile: FragmentTile) -> None:
+    def __init__(self, elements: ProductElements, tile: FragmentTile, bfloat: bool) -> None:
         self.elements, self.product, self.tile = elements, elements.product, tile
         given = element_types(elements.points.operands)[0]
         self.sum = ir.F32Type.get()
-        self.kind = given if str(given) == "f16" else self.sum
+        self.kind = given if str(given) == "f16" or bfloat else self.sum
         padding = FRAGMENT_PADDING // (self.kind.width // 8)
         self.rows = FRAGMENT_DEPTH + padding, tile.side + padding
         """Elements between rows in shared memory, of both factors: a row is a line of the left one, and a term of the

@@ -12,7 +12,7 @@ from dataclasses import replace
 from mlir import ir
 from mlir.dialects import memref
 
-from pykern.dialect.fragments import FRAGMENT_UNIT
+from pykern.dialect.fragments import BFLOAT_UNIT, FRAGMENT_UNIT
 from pykern.dialect.matrix_units import MatrixInstruction
 from pykern.dialect.warpgroups import ITEMS
 from pykern.passes.analysis.cost_model.devices import (
@@ -51,7 +51,7 @@ def launch_product(
 ) -> tuple[list[ir.Operation], ir.Operation | None]:
     """Make the kernel and launch it before the op. Gives what was computed with it, to be erased; and, where groups
     left sums of parts of the terms, the op that adds these up."""
-    if place.matrix_unit == FRAGMENT_UNIT:
+    if place.matrix_unit in (FRAGMENT_UNIT, BFLOAT_UNIT):
         reason = fragments_refuse(product.space.op)
         if reason is None:
             return _by_fragments(place, product, start), None
@@ -101,7 +101,8 @@ def _by_fragments(place: KernelContext, product: ProductSpace, start: ir.Value |
     )
     ndrange = product.count(product.batch), counts[0], counts[1] * tile.items
     with Kernel(place, product.space.op, ndrange, (1, 1, tile.items)) as kernel:
-        FragmentProduct(ProductElements(kernel, product, start), tile).emit()
+        elements = ProductElements(kernel, product, start)
+        FragmentProduct(elements, tile, place.matrix_unit == BFLOAT_UNIT).emit()
     return product.group.operations
 
 

@@ -263,6 +263,12 @@ template <class T, int Columns, int Rows> struct simdgroup_matrix {
 };
 typedef simdgroup_matrix<float, 8, 8> simdgroup_float8x8;
 typedef simdgroup_matrix<half, 8, 8> simdgroup_half8x8;
+// Of bfloat kernels move and multiply bits alone.
+struct bfloat {
+    ushort code;
+    operator float() const { return as_type<float>((uint)code << 16); }
+};
+typedef simdgroup_matrix<bfloat, 8, 8> simdgroup_bfloat8x8;
 template <class T, int Columns, int Rows> static inline simdgroup_matrix<T, Columns, Rows> make_filled_simdgroup_matrix(T value) {
     return {{value, value}};
 }

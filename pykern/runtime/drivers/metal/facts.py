@@ -12,6 +12,8 @@ ATOMICS = frozenset(("i32", "u32", "f32"))
 """Floats are changed through their bits."""
 LANES = 32
 """Work-items of a subgroup of Apple's GPUs."""
+BFLOAT_SYSTEM = 14
+"""The first macOS whose Metal has matrices of bf16."""
 MOST_GROUPS = ((1 << 32) - 1) // 1024
 """Groups along one axis: Metal counts the work-items of a grid in 32 bits."""
 
@@ -23,11 +25,14 @@ def describe(framework: Any, native: Any, runtime: str, ordinal: int) -> DeviceI
     lanes = bool(native.supportsFamily_(metal.MTLGPUFamilyApple7))
     sizes = native.maxThreadsPerThreadgroup()
     system = platform.mac_ver()[0]
+    # Metal 3.1, whose language has bfloat, came with it
+    bfloat = not system or int(system.split(".")[0]) >= BFLOAT_SYSTEM
+    options = ["simd", *(["bfloat"] if bfloat else [])] if lanes else []
     return DeviceInfo(
         runtime=runtime,
         ordinal=ordinal,
         name=str(native.name()),
-        target="+".join(["source:msl", "words", *(["simd"] if lanes else [])]),
+        target="+".join(["source:msl", "words", *options]),
         memory_bytes=int(native.recommendedMaxWorkingSetSize()),
         shared_bytes=int(native.maxThreadgroupMemoryLength()),
         max_group=int(sizes.width),
