@@ -27,6 +27,7 @@ from typing import Any
 
 import device_kernels
 import gpu_code_kernels as own
+import gpu_code_ports as ports
 import numpy as np
 
 import pykern as pk
@@ -133,6 +134,18 @@ def rows() -> list[Row]:
         Row("lower_bound", own.lower_bound, (index, x, x), line, {"halves": ("LDG", 1)}),
         Row("black_scholes", own.black_scholes, (x, x, x, x), line, None, True),
         Row("axpy_f64", own.axpy_f64, (double, double, pk.f64), line),
+        Row("ported_steps", ports.ported_steps, (x, x, f, i), line, {"elements": ("STG", 1)}),
+        Row("ported_while", ports.ported_while, (x, x, f, i), line, {"elements": ("STG", 1)}),
+        Row("ported_heat", ports.ported_heat, (x, x, f, i, i), plane),
+        Row("ported_blend", ports.ported_blend, (x, x, x, f, i, i), plane),
+        Row("ported_volume", ports.ported_volume, (x, x, f, i, i, i), ("n", "m", "k")),
+        Row("ported_transpose", ports.ported_transpose, (x, x, i, i), plane),
+        Row("ported_matmul", ports.ported_matmul, (x, x, x, i, i, i), plane, {"tile": ("FFMA", 1)}),
+        Row("ported_convolution", ports.ported_convolution, (x, x, x, i, i), plane),
+        Row("ported_sum", ports.ported_sum, (x, x, i), line, {"elements": ("FADD", 1)}),
+        Row("ported_tree", ports.ported_tree, (x, x, i), line),
+        Row("ported_matvec", ports.ported_matvec, (x, x, x, i, i), line, {"products": ("FFMA", 1)}),
+        Row("ported_histogram", ports.ported_histogram, (index, index, i), line, {"elements": ("ATOMS", 1)}),
     ]  # fmt: skip
 
 
@@ -248,7 +261,8 @@ def main() -> None:
         compiled = row.kernel.lower(
             *row.args, ndrange=row.ndrange, target=f"nvvm:{options.chip}{options.options}+lines"
         ).compile()
-        file = Path((own if hasattr(own, row.name) else device_kernels).__file__)
+        module = next((each for each in (own, ports) if hasattr(each, row.name)), device_kernels)
+        file = Path(module.__file__)
         mine = code_of(compiled.binary, _only(compiled.binary), file.name)
         other = code_of(peers[row.fastmath], row.name, SOURCE.name)
         here, there = counts(row, mine, marked(file)), counts(row, other, peer_marks)

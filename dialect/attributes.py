@@ -97,6 +97,9 @@ NDRANGE = _declared("ndrange", lengths(0), FUNCTION,
 WORKGROUP = _declared("workgroup", lengths(1), FUNCTION, "The size of a workgroup in each dimension.")
 LOOP_ORDER = _declared("loop_order", lengths(0), FUNCTION,
     "The dimensions that the loops over work-items run over, the outermost first; without it that of the index space.")
+ITEM_ORDER = _declared("item_order", lengths(0), FUNCTION,
+    "The dimensions by which a device numbers the work-items of a group, the slowest first; without it that of the "
+    "index space.")
 PLAIN = _declared("plain", mark, FUNCTION, "Each range of the index space starts at 0 with step 1.")
 UNIT = _declared("unit", mark, FUNCTION, "Each range of the index space has step 1, whatever it starts at.")
 KNOWN = _declared("known", lengths(None), FUNCTION,

@@ -397,4 +397,139 @@ __global__ void __launch_bounds__(256) axpy_f64(double* __restrict__ y, const do
   int i = blockIdx.x * 256 + threadIdx.x;
   if (i < n) y[i] = a * x[i] + y[i];
 }
+// The kernels of `gpu_code_ports.py`: what a port would begin with.
+
+__global__ void __launch_bounds__(256) ported_steps(float* __restrict__ y, const float* __restrict__ x, float a, int n) {
+  for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256)
+    y[i] = a * x[i] + y[i];  // loop: elements
+}
+
+__global__ void __launch_bounds__(256) ported_while(float* __restrict__ y, const float* __restrict__ x, float a, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  while (i < n) {
+    y[i] = a * x[i] + y[i];  // loop: elements
+    i += gridDim.x * 256;
+  }
+}
+
+__global__ void __launch_bounds__(256) ported_heat(float* __restrict__ to, const float* __restrict__ from, float c,
+                                                   int nx, int ny) {
+  int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+  if (x > 0 && x < nx - 1 && y > 0 && y < ny - 1) {
+    int k = y * nx + x;
+    to[k] = from[k] + c * (from[k + nx] + from[k - nx] + from[k + 1] + from[k - 1] - 4.0f * from[k]);
+  }
+}
+
+__global__ void __launch_bounds__(256) ported_blend(float* __restrict__ out, const float* __restrict__ a,
+                                                    const float* __restrict__ b, float c, int width, int height) {
+  int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+  if (x >= width || y >= height) return;
+  int k = y * width + x;
+  out[k] = a[k] + c * (b[k] - a[k]);
+}
+
+__global__ void __launch_bounds__(256) ported_volume(float* __restrict__ out, const float* __restrict__ a, float c,
+                                                     int nx, int ny, int nz) {
+  int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 4 + threadIdx.y, z = blockIdx.z * 2 + threadIdx.z;
+  if (x < nx && y < ny && z < nz) {
+    int k = (z * ny + y) * nx + x;
+    out[k] = c * a[k];
+  }
+}
+
+__global__ void __launch_bounds__(256) ported_transpose(float* __restrict__ out, const float* __restrict__ a, int width,
+                                                        int height) {
+  __shared__ float tile[16][17];
+  int tx = threadIdx.x, ty = threadIdx.y, x = blockIdx.x * 16 + tx, y = blockIdx.y * 16 + ty;
+  if (x < width && y < height) tile[ty][tx] = a[y * width + x];
+  __syncthreads();
+  int left = blockIdx.y * 16 + tx, above = blockIdx.x * 16 + ty;
+  if (left < height && above < width) out[above * height + left] = tile[tx][ty];
+}
+
+__global__ void __launch_bounds__(256) ported_matmul(float* __restrict__ c, const float* __restrict__ a,
+                                                     const float* __restrict__ b, int m, int n, int k) {
+  __shared__ float left[16][16], right[16][16];
+  int tx = threadIdx.x, ty = threadIdx.y, column = blockIdx.x * 16 + tx, row = blockIdx.y * 16 + ty;
+  float total = 0;
+  for (int start = 0; start < k; start += 16) {
+    left[ty][tx] = row < m && start + tx < k ? a[row * k + start + tx] : 0.0f;
+    right[ty][tx] = start + ty < k && column < n ? b[(start + ty) * n + column] : 0.0f;
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < 16; e++)
+      total += left[ty][e] * right[e][tx];  // loop: tile
+    __syncthreads();
+  }
+  if (row < m && column < n) c[row * n + column] = total;
+}
+
+__global__ void __launch_bounds__(256) ported_convolution(float* __restrict__ out, const float* __restrict__ image,
+                                                          const float* __restrict__ weights, int width, int height) {
+  int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+  if (x < 2 || y < 2 || x >= width - 2 || y >= height - 2) return;
+  float total = 0;
+#pragma unroll
+  for (int i = 0; i < 5; i++)
+#pragma unroll
+    for (int j = 0; j < 5; j++) total += image[(y + i - 2) * width + x + j - 2] * weights[i * 5 + j];
+  out[y * width + x] = total;
+}
+
+__global__ void __launch_bounds__(256) ported_sum(float* __restrict__ out, const float* __restrict__ x, int n) {
+  __shared__ float part[256];
+  int here = threadIdx.x;
+  float mine = 0;
+#pragma unroll 16
+  for (int i = blockIdx.x * 256 + here; i < n; i += gridDim.x * 256)
+    mine += x[i];  // loop: elements
+  part[here] = mine;
+  __syncthreads();
+  for (int half = 128; half > 0; half /= 2) {
+    if (here < half) part[here] += part[here + half];
+    __syncthreads();
+  }
+  if (here == 0) atomicAdd(out, part[0]);
+}
+
+__global__ void __launch_bounds__(256) ported_tree(float* __restrict__ out, const float* __restrict__ x, int n) {
+  __shared__ float part[256];
+  int here = threadIdx.x, i = blockIdx.x * 512 + here;
+  float mine = i < n ? x[i] : 0.0f;
+  if (i + 256 < n) mine += x[i + 256];
+  part[here] = mine;
+  __syncthreads();
+#pragma unroll
+  for (int half = 128; half > 0; half /= 2) {
+    if (here < half) part[here] += part[here + half];
+    __syncthreads();
+  }
+  if (here == 0) out[blockIdx.x] = part[0];
+}
+
+__global__ void __launch_bounds__(256) ported_matvec(float* __restrict__ y, const float* __restrict__ a,
+                                                     const float* __restrict__ x, int m, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < m) {
+    float total = 0;
+#pragma unroll 8
+    for (int k = 0; k < n; k++)
+      total += a[i * n + k] * x[k];  // loop: products
+    y[i] = total;
+  }
+}
+
+__global__ void __launch_bounds__(256) ported_histogram(int* __restrict__ counts, const int* __restrict__ values, int n) {
+  __shared__ int bins[256];
+  int here = threadIdx.x;
+  bins[here] = 0;
+  __syncthreads();
+#pragma unroll 8
+  for (int i = blockIdx.x * 256 + here; i < n; i += gridDim.x * 256)
+    atomicAdd(&bins[values[i]], 1);  // loop: elements
+  __syncthreads();
+  atomicAdd(&counts[here], bins[here]);
+}
+
 }

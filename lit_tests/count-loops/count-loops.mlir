@@ -107,3 +107,30 @@ func.func @strides(%x: memref<?xf32>, %n: index) attributes {kern.kernel, kern.r
   }
   return
 }
+
+// The size of a group is a number by then, and the counter is compared in 64 bits.
+
+// CHECK-LABEL: func.func @groups
+// CHECK: %[[STEP:.*]] = arith.muli %{{.*}}, %c256
+// CHECK: %[[N:.*]] = arith.index_cast %arg1 : i32 to index
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[N]] step %[[STEP]]
+// CHECK-NOT: scf.while
+func.func @groups(%x: memref<?xf32>, %n: i32) attributes {kern.kernel, kern.rank = 1 : i64, kern.workgroup = array<i64: 256>} {
+  %zero = arith.constant 0.0 : f32
+  %c256 = arith.constant 256 : index
+  %first = "kern.global_id"() {dim = 0 : i64} : () -> index
+  %groups = "kern.num_groups"() {dim = 0 : i64} : () -> index
+  %i = scf.while (%k = %first) : (index) -> index {
+    %at = arith.index_cast %k : index to i64
+    %end = arith.extsi %n : i32 to i64
+    %more = arith.cmpi slt, %at, %end : i64
+    scf.condition(%more) %k : index
+  } do {
+  ^bb0(%k: index):
+    memref.store %zero, %x[%k] : memref<?xf32>
+    %step = arith.muli %groups, %c256 : index
+    %next = arith.addi %k, %step : index
+    scf.yield %next : index
+  }
+  return
+}

@@ -8,7 +8,8 @@
 // CHECK-LABEL: func.func @sum
 // CHECK: llvm.load
 // CHECK: } {llvm.loop_annotation = #[[A]]}
-func.func @sum(%x: !llvm.ptr<1>, %lower: i32, %upper: i32, %step: i32, %zero: f32) -> f32 {
+func.func @sum(%x: !llvm.ptr<1>, %lower: i32, %upper: i32, %zero: f32) -> f32 {
+  %step = arith.constant 256 : i32
   %total = scf.for %k = %lower to %upper step %step iter_args(%so_far = %zero) -> (f32) : i32 {
     %at = llvm.getelementptr %x[%k] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
     %value = llvm.load %at : !llvm.ptr<1> -> f32
@@ -22,7 +23,8 @@ func.func @sum(%x: !llvm.ptr<1>, %lower: i32, %upper: i32, %step: i32, %zero: f3
 
 // CHECK-LABEL: func.func @long_body
 // CHECK: } {llvm.loop_annotation = #[[B]]}
-func.func @long_body(%x: !llvm.ptr<1>, %lower: i32, %upper: i32, %step: i32) {
+func.func @long_body(%x: !llvm.ptr<1>, %lower: i32, %upper: i32) {
+  %step = arith.constant 256 : i32
   scf.for %k = %lower to %upper step %step : i32 {
     %at = llvm.getelementptr %x[%k] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
     %0 = llvm.load %at : !llvm.ptr<1> -> f32
@@ -44,20 +46,26 @@ func.func @long_body(%x: !llvm.ptr<1>, %lower: i32, %upper: i32, %step: i32) {
   return
 }
 
-// Not unrolled: a loop that loads nothing, one with a barrier, one whose counter has 64 bits, one of known length.
+// Not unrolled: a loop that loads nothing, one with a barrier, one whose counter has 64 bits, one of known length, one whose
+// step only the launch knows.
 
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: loop_annotation
 func.func @others(%x: !llvm.ptr<1>, %upper: i32, %step: i32, %zero: f32, %length: index, %one: index) {
+  %two = arith.constant 2 : i32
   %total = scf.for %k = %step to %upper step %step iter_args(%so_far = %zero) -> (f32) : i32 {
     %next = arith.addf %so_far, %so_far : f32
     scf.yield %next : f32
   }
-  scf.for %k = %step to %upper step %step : i32 {
+  scf.for %k = %step to %upper step %two : i32 {
     %at = llvm.getelementptr %x[%k] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
     %value = llvm.load %at : !llvm.ptr<1> -> f32
     gpu.barrier
     llvm.store %value, %at : f32, !llvm.ptr<1>
+  }
+  scf.for %k = %upper to %upper step %step : i32 {
+    %value = llvm.load %x : !llvm.ptr<1> -> f32
+    llvm.store %value, %x : f32, !llvm.ptr<1>
   }
   scf.for %k = %one to %length step %one {
     %value = llvm.load %x : !llvm.ptr<1> -> f32

@@ -13,6 +13,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, scf
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.atomics import AtomicRmwOp
 from pykern.dialect.collectives import SubgroupReduceOp
 from pykern.lowering.gpu.grid import Grid, item_in_group
@@ -53,7 +54,9 @@ class AggregateAtomics(Pass):
             grid = Grid(kernels.group(kernel))
             size = min(self.subgroup_size, grid.total)
             atomics = named(kernel, AtomicRmwOp.OPERATION_NAME)
-            if size > 1 and atomics and _has_first_lanes(grid, size):
+            order = kernels.integers(kernel, kern.ITEM_ORDER) or tuple(range(grid.rank))
+            numbered = Grid(tuple(grid.size[dim] for dim in order))
+            if size > 1 and atomics and _has_first_lanes(numbered, size):
                 uniform = Uniformity(kernel)
                 for op in atomics:
                     if self._takes(op) and _is_one_cell(op, uniform):

@@ -15,6 +15,7 @@ from pykern.lowering.llvm.loops import ON_LOOPS
 from pykern.passes.analysis.cost_model.devices import MOST_UNROLLED, UNROLLED_OPERATIONS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.loops import unroll
+from pykern.passes.ir.predicates import predicate_of
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import find, is_constant, named
 
@@ -29,7 +30,7 @@ _PLAIN = (
     "scf.yield",
 )
 _LOADS = "llvm.load"
-_FITS = "#arith.overflow<nsw>"
+_FITS, _FITS_UNSIGNED = "#arith.overflow<nsw>", "#arith.overflow<nuw>"
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class UnrollLoops(Pass):
 def _count(loop: ir.Operation) -> int:
     if all(is_constant(bound) is not None for bound in list(loop.operands)[:3]):
         return 1  # LLVM sees how long it is
+    if is_constant(loop.operands[2]) is None:
+        return 1  # LLVM does not divide by the step: there would be a test before each load
     ops = [op.operation for op in loop.regions[0].blocks[0].operations]
     if not all(op.name.startswith(_PLAIN) and not list(op.regions) for op in ops):
         return 1
@@ -73,7 +76,8 @@ class BoundCounters(Pass):
     """Tell LLVM that counters of 32 bits do not overflow, so that addresses are steps from one iteration to the next.
 
     In:  branches of the cf dialect that loops have become. Out: where the loop was annotated, and counts in 32 bits
-         (`kern-narrow-indices` has proved that the last sum fits), the sum that goes back to its begin says so.
+         (`kern-narrow-indices` has proved that the last sum fits, of an unsigned comparison without a sign), the sum
+         that goes back to its begin says so.
     """
 
     name: ClassVar[str] = "kern-bound-counters"
@@ -84,4 +88,8 @@ class BoundCounters(Pass):
             if ON_LOOPS in branch.attributes:
                 counter, step = branch.successors[0].arguments[0], defining(branch.operands[0])
                 if step is not None and step.name == "arith.addi" and step.operands[0] == counter:
-                    step.attributes["overflowFlags"] = ir.Attribute.parse(_FITS)
+                    test = defining(branch.successors[0].operations[-1].operands[0])
+                    unsigned = test is not None and predicate_of(test) == "ult"
+                    step.attributes["overflowFlags"] = ir.Attribute.parse(
+                        _FITS_UNSIGNED if unsigned else _FITS
+                    )

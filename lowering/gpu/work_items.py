@@ -13,6 +13,7 @@ from pykern.dialect import attributes as kern
 from pykern.dialect.index_space import NdrangeOp
 from pykern.dialect.memory import GuardOp
 from pykern.lowering.gpu.grid import Grid, built_in
+from pykern.lowering.gpu.item_order import item_order, numbered, open_group
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.devices import LINE_GROUP, PLANE_GROUP, SUBGROUP_ITEMS
 from pykern.passes.framework import Pass
@@ -31,7 +32,8 @@ class PlaceWorkItems(Pass):
     In:  func.func marked `kern.kernel`, one work-item each.
     Out: the same function, with the launch's slots as arguments (`pykern.data.abi`, "Device code"), ids made of
          gpu.thread_id and gpu.block_id; the body in an `scf.if` marked `kern.guard`, unless the counts are
-         known to be whole groups. `kern.workgroup` is set.
+         known to be whole groups. `kern.workgroup` is set, and `kern.item_order` where neighbours in a subgroup are
+         not those of the last dimension.
     """
 
     name: ClassVar[str] = "kern-place-work-items"
@@ -67,8 +69,11 @@ class _Slots:
 def _place(kernel: ir.Operation, options: PlaceWorkItems) -> None:
     small = options.small
     rank = kernels.rank(kernel)
-    grid = Grid(kernels.integers(kernel, kern.WORKGROUP) or default_group(rank))
+    order = item_order(kernel)
+    grid = Grid(kernels.integers(kernel, kern.WORKGROUP) or open_group(kernel, order, default_group(rank)))
     kernel.attributes[kern.WORKGROUP] = ir.DenseI64ArrayAttr.get(list(grid.size))
+    if order != sorted(order):
+        kernel.attributes[kern.ITEM_ORDER] = ir.DenseI64ArrayAttr.get(order)
     known = kernels.integers(kernel, kern.NDRANGE)
     body = list(kernels.body(kernel).operations)
     slots = _add_slots(kernel, rank)
@@ -82,6 +87,9 @@ def _place(kernel: ir.Operation, options: PlaceWorkItems) -> None:
         sizes = [index_constant(n) for n in grid.size]
         groups = [arith.CeilDivUIOp(c, s).result for c, s in zip(slots.counts, sizes, strict=True)]
         local, group = _positions(grid, sizes, groups, slots, known, small)
+        number = row_major(grid.size, local)
+        if order != sorted(order):
+            local = numbered(grid, order, local)
         mosts = (
             [SMALL_COUNT + size for size in grid.size]  # the last group begins below the count
             if known is None
@@ -92,7 +100,6 @@ def _place(kernel: ir.Operation, options: PlaceWorkItems) -> None:
             for at, width, inner, most in zip(group, sizes, local, mosts, strict=True)
         ]
         coordinates = [_coordinate(slots, dim, item) for dim, item in enumerate(items)]
-        number = row_major(grid.size, local)
         subgroup = index_constant(options.subgroup_size)
         single = {
             "kern.subgroup_size": subgroup,

@@ -95,10 +95,12 @@ class Ranges:
         if loop.operation.name != "scf.for" or value != loop.opview.induction_variable:
             return None
         lower, upper, step = (self.of(bound) for bound in list(loop.operation.operands)[:3])
-        if "unsignedCmp" in loop.operation.attributes and not (lower.is_nonnegative and upper.is_nonnegative):
+        unsigned = "unsignedCmp" in loop.operation.attributes
+        if unsigned and not (lower.is_nonnegative and upper.is_nonnegative):
             return None
-        wraps = upper.high - 1 + step.high > signed(width(value.type)).high
-        if step.low < 1 or wraps or lower.low >= upper.high:
+        most = signed(width(value.type)).high
+        wraps = upper.high - 1 + step.high > (2 * most + 1 if unsigned else most)
+        if step.low < 0 or wraps or lower.low >= upper.high:
             return None
         return Interval(lower.low, upper.high - 1)
 

@@ -36,7 +36,7 @@ class CountLoops(Pass):
     In:  kernels with `scf.while`.
     Out: `scf.for` where the condition is one comparison of an index, to which each iteration adds the same positive
          number or a size of the launch, with an upper bound that does not change; or from which it takes one, with a
-         lower bound. What the loop leaves, the counter included, is the same.
+         lower bound. It may be cast for that. What the loop leaves, the counter included, is the same.
     """
 
     name: ClassVar[str] = "kern-count-loops"
@@ -83,7 +83,7 @@ def _counter(loop: ir.Operation) -> Counter | None:
     if not all(op in (compare, end) or is_speculatable(op) for op in asked):
         return None
     predicate = predicate_of(compare)
-    left, right = compare.operands
+    left, right = map(_uncast, compare.operands)
     if right in arguments:
         left, right, predicate = right, left, MIRRORED[predicate]
     if (
@@ -101,7 +101,16 @@ def _counter(loop: ir.Operation) -> Counter | None:
         return None
     if not isinstance(step, int) and not (counts_up and hoist(step, loop)):
         return None
+    if not isinstance(right.type, ir.IndexType):
+        with ir.InsertionPoint(loop), loop.location:
+            right = arith.IndexCastOp(ir.IndexType.get(), right).result
     return Counter(place, step, right, predicate in ("sle", "sge"))
+
+
+def _uncast(value: ir.Value) -> ir.Value:
+    """The index that a number of 64 bits is: integers that are passed are compared so."""
+    cast = made_by(value, "arith.index_cast")
+    return value if cast is None or str(value.type) != "i64" else cast.operands[0]
 
 
 def _step(
@@ -118,7 +127,10 @@ def _step(
 
 
 def _is_size(value: ir.Value) -> bool:
-    """Whether a value is a size of the launch, or a product of such: at least 1, where there is a work-item."""
+    """Whether a value is a size of the launch, or a product of such and of numbers: at least 1, where there is a
+    work-item."""
+    if (number := is_constant(value)) is not None:
+        return number >= 1
     op = made_by(value, *_SIZES, "arith.muli")
     return op is not None and (op.name in _SIZES or all(map(_is_size, op.operands)))
 

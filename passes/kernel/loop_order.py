@@ -43,7 +43,7 @@ def order_in_memory(kernel: ir.Operation) -> list[int]:
     along = [0] * rank
     for dim, counter in counters.items():
         known: dict[ir.Value, int | None] = {counter: 1}
-        along[dim] = sum(_goes_along([stride(i, counter, known) for i in indices]) for indices in accesses)
+        along[dim] = sum(goes_along([stride(i, counter, known) for i in indices]) for indices in accesses)
     best = max(dims, key=lambda dim: (along[dim], dim))
     if along[-1] or not along[best]:
         return dims
@@ -54,6 +54,6 @@ def _is_without_order(op: ir.Operation) -> bool:
     return op.name.startswith(_WITHOUT_ORDER)
 
 
-def _goes_along(strides: list[int | None]) -> bool:
+def goes_along(strides: list[int | None]) -> bool:
     """Whether neighbours in a dimension access neighbouring elements, by the strides of an access's indices."""
     return strides[-1:] == [1] and not any(row != 0 for row in strides[:-1])

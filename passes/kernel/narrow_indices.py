@@ -31,6 +31,7 @@ _NO_SIGN = {"divui", "remui", "ceildivui", "maxui", "minui"}
 _SHIFTS = {"shli", "shrsi", "shrui"}
 _CASTS = {"index_cast", "index_castui", "extsi", "extui"}
 _MAY_WRAP = {"addi", "subi", "muli", "shli"}
+_U32 = Interval(0, (1 << 32) - 1)
 _SHIFTABLE, _HALVING = Interval(0, 31), Interval(1, 31)
 
 
@@ -149,19 +150,28 @@ class Narrowing:
         op.results[0].replace_all_uses_with(wide)
 
     def count(self, loop: ir.Operation) -> None:
-        """Count a loop in 32 bits, where its bounds fit and no step leads beyond them."""
+        """Count a loop in 32 bits, where its bounds fit and no step leads beyond them: of a sum that needs the bit of
+        the sign, as in steps of the launch, without a sign."""
         bounds = list(loop.operands)[:3]
-        if not self._fits(*bounds) or not self._counts_in(I32, *bounds) or "unsignedCmp" in loop.attributes:
+        if not self._fits(*bounds) or "unsignedCmp" in loop.attributes:
+            return
+        signed = self._counts_in(I32, *bounds)
+        if not signed and not (self._is_nonnegative(bounds[0]) and self._counts_in(_U32, *bounds)):
             return
         block = loop.regions[0].blocks[0]
+        lower, upper, step = map(self._twin, bounds)
         with ir.InsertionPoint(loop), loop.location:
-            made = scf.ForOp(*map(self._twin, bounds), list(loop.operands)[3:])
+            if not signed and not self._is_nonnegative(bounds[1]):
+                upper = arith.MaxSIOp(upper, arith.ConstantOp(upper.type, 0).result).result
+            made = scf.ForOp(lower, upper, step, list(loop.operands)[3:])
         for name in loop.attributes.keys():  # noqa: SIM118
             made.operation.attributes[name] = loop.attributes[name]
+        if not signed:
+            made.operation.attributes["unsignedCmp"] = ir.UnitAttr.get()
         with ir.InsertionPoint(made.body), loop.location:
-            counter = arith.IndexCastOp(ir.IndexType.get(), made.induction_variable).result
-            if counter.type != bounds[0].type:
-                counter = arith.ExtSIOp(bounds[0].type, made.induction_variable).result
+            is_index = isinstance(bounds[0].type, ir.IndexType)
+            casts = (arith.IndexCastOp, arith.IndexCastUIOp) if is_index else (arith.ExtSIOp, arith.ExtUIOp)
+            counter = casts[not signed](bounds[0].type, made.induction_variable).result
         for old, new in zip(block.arguments, [counter, *made.inner_iter_args], strict=True):
             old.replace_all_uses_with(new)
         for op in list(block.operations):
@@ -217,7 +227,7 @@ class Narrowing:
     def _counts_in(self, whole: Interval, lower: ir.Value, upper: ir.Value, step: ir.Value) -> bool:
         """Whether the sum that ends the loop is in the range, too."""
         steps, last = self.ranges.of(step), self.ranges.of(upper).high - 1
-        return steps.low >= 1 and last + steps.high <= whole.high
+        return steps.is_nonnegative and last + steps.high <= whole.high
 
     def _is_nonnegative(self, *values: ir.Value) -> bool:
         return all(self.ranges.of(v).is_nonnegative for v in values)

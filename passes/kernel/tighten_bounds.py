@@ -52,7 +52,7 @@ def _inner_first(root: ir.Operation) -> list[ir.Operation]:
 
 
 def _is_signed(loop: ir.Operation) -> bool:
-    return "unsignedCmp" not in loop.attributes or not ir.BoolAttr(loop.attributes["unsignedCmp"]).value
+    return "unsignedCmp" not in loop.attributes
 
 
 def _tighten(loop: ir.Operation) -> bool:

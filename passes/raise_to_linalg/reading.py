@@ -227,7 +227,7 @@ class KernelReader:
         step = kernels.is_constant(op.operands[2])
         if step is None or step < 1:
             raise refusal(op, "a loop whose step is not a constant has no form on tensors")
-        if "unsignedCmp" in op.attributes and ir.BoolAttr(op.attributes["unsignedCmp"]).value:
+        if "unsignedCmp" in op.attributes:
             raise refusal(op, "a loop over unsigned bounds has no form on tensors")
         block = op.regions[0].blocks[0]
         low, high = (self.values[v] for v in list(op.operands)[:2])

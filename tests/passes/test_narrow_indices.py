@@ -346,3 +346,39 @@ def test_loops_with_a_condition(seed):
         Compiled(narrowed)("k", found)
         assert found.tolist() == searched(*case), case
     assert narrow
+
+
+STEPS = """func.func @k(%found: memref<4xi64>, %given: i32, %from: i32, %by: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c1_i64 = arith.constant 1 : i64
+  %mask = arith.constant 2147483647 : i32
+  %some = arith.andi %from, %mask : i32
+  %low = arith.index_cast %some : i32 to index
+  %high = arith.index_cast %given : i32 to index
+  %few = arith.andi %by, %mask : i32
+  %wide = arith.index_cast %few : i32 to index
+  %step = arith.maxsi %wide, %c1 : index
+  %n, %last = scf.for %k = %low to %high step %step iter_args(%count = %c0, %seen = %c0) -> (index, index) {
+    %more = arith.addi %count, %c1 : index
+    scf.yield %more, %k : index, index
+  }
+  %a = arith.index_cast %n : index to i64
+  %b = arith.index_cast %last : index to i64
+  memref.store %a, %found[%c0] : memref<4xi64>
+  memref.store %b, %found[%c1] : memref<4xi64>
+  return
+}"""
+
+
+@pytest.mark.parametrize("high", [2**31 - 1, 2**31 - 2, 2**30, 1, 0, -1, -(2**31)])
+@pytest.mark.parametrize("step", [2**31 - 1, 2**31 - 2, 2**30 + 1, 2**29 + 3])
+def test_sums_of_32_bits_without_a_sign(high, step):
+    """Steps as large as a launch, which lead to the bit of the sign; the end may be negative."""
+    narrowed = transform(STEPS, [NarrowIndices(versions=False, everywhere=True)])
+    assert "scf.for unsigned" in narrowed
+    compiled = Compiled(narrowed)
+    for low in (0, 1, 2**29, 2**30 - 1, 2**31 - 1):
+        compiled("k", found := np.full(4, -1), high, low, step)
+        counted = range(low, high, step)
+        assert found[:2].tolist() == [len(counted), counted[-1] if counted else 0], low

@@ -94,3 +94,6 @@ MATRIX_ATTENTION_WIDTH = 128
 LINE_GROUP, PLANE_GROUP = (256,), (4, 64)
 """Work-items of a group, of a kernel that a GPU's target compiles, where the launch leaves them open: long along the
 last dimension, whose neighbours lie side by side."""
+SQUARE_SIDE = 16
+"""Work-items along both sides of such a group where neighbours of another dimension lie side by side: 16 elements of 4
+bytes are two segments of memory."""

@@ -42,6 +42,28 @@ def every_other(y, x):
         y[i] = 2 * x[i]
 
 
+@pk.kernel
+def first_along(y, x, width):
+    i, j = pk.index()
+    y[j * width + i] = 2 * x[j * width + i]
+
+
+@pk.kernel(workgroup=(32, 8))
+def first_along_in_groups(y, x, width):
+    i, j = pk.index()
+    y[j * width + i] = 2 * x[j * width + i]
+
+
+@pk.kernel(workgroup=(16, 16))
+def first_along_in_tiles(y, x, width):
+    i, j = pk.index()
+    a, b = pk.local_index()
+    held = pk.shared((16, 16), pk.f32)
+    held[b, a] = x[j * width + i]
+    pk.barrier()
+    y[j * width + i] = 2 * held[b, a]
+
+
 def counted(kernel, *arrays, device, **keywords):
     there = [pk.array(a, device=device) if isinstance(a, np.ndarray) else a for a in arrays]
     with pk.memory_accesses() as found:
@@ -90,6 +112,18 @@ def test_bank_conflicts_of_steps(step, device, rng):
         row = found["shared", kind, line]
         assert (row.transactions, row.least) == (4 * math.gcd(step, 32), 4), kind  # of 4 times 32 lanes
         assert ("bank conflicts" in str(row)) and ("no bank conflicts" in str(row)) == (step % 2 == 1)
+
+
+@over_devices
+@pytest.mark.parametrize("kernel", [first_along, first_along_in_groups, first_along_in_tiles])
+def test_a_first_dimension_along_memory_is_coalesced(kernel, device, rng):
+    """As `x, y` of CUDA C++: a group's work-items are numbered along it."""
+    width, height = 64, 32
+    x = rng.random(width * height, dtype=np.float32)
+    found, y = counted(kernel, 0 * x, x, width, device=device, ndrange=(width, height))
+    np.testing.assert_array_equal(y, 2 * x)
+    for (space, _, _), row in found.items():
+        assert row.transactions == row.least == (4 * x.size // SEGMENT[device] if space == "global" else 64)
 
 
 @over_devices
