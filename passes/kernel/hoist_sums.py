@@ -43,8 +43,10 @@ class HoistSums(Pass):
 
     def run(self, module: ir.Module) -> bool:
         changed = False
-        for items in unaliased_loops(module, kern.ITEMS):
-            same = _same_for_all(items)
+        waiting = list(unaliased_loops(module, kern.ITEMS))
+        while waiting:
+            items = waiting.pop()
+            same = same_for_all(items)
             sums = [op for op in same if op.name == "scf.for"]
             for op in sums:
                 remark(op, "this loop gives the same to all work-items of a row, and runs once for them")
@@ -53,18 +55,21 @@ class HoistSums(Pass):
             rows = _rows(items) if sums else None
             if rows is not None:
                 _mark(rows, items)
+                waiting.append(rows)
             elif sums:
                 _guard(same, items)
             changed |= bool(sums)
         return changed
 
 
-def _same_for_all(items: ir.Operation) -> list[ir.Operation]:
-    """Ops of a work-item that give numbers which do not depend on it, in their order."""
+def same_for_all(items: ir.Operation, rows: ir.Operation | None = None) -> list[ir.Operation]:
+    """Ops of a work-item that give numbers which do not depend on it, in their order; with `rows`, the loop around that
+    over work-items, those that do not depend on the row."""
     found: list[ir.Operation] = []
-    known: set[ir.Value] = set()
+    known: set[ir.Value] = set() if rows is None else {items.regions[0].blocks[0].arguments[0]}
+    outer = items if rows is None else rows
     for op in [o.operation for o in items.regions[0].blocks[0].operations][:-1]:
-        if all(value in known or not is_inside(value, items) for value in free_values(op)) and _reads(op):
+        if all(value in known or not is_inside(value, outer) for value in free_values(op)) and _reads(op):
             found.append(op)
             known |= set(op.results)
     return found

@@ -57,6 +57,42 @@ def sum_above(out, x):
 
 
 @pk.kernel
+def share_of_column(out, x):
+    i, j = pk.index()
+    total = x.dtype(0)
+    for k in range(x.shape[0]):
+        total += x[k, j]
+    out[i, j] = x[i, j] / total
+
+
+@pk.kernel
+def share_of_all(out, x):
+    """Of row, column and everything; the root belongs to the column, too."""
+    i, j = pk.index()
+    row = x.dtype(0)
+    column = x.dtype(0)
+    whole = x.dtype(0)
+    for k in range(x.shape[1]):
+        row += x[i, k]
+    for k in range(x.shape[0]):
+        column += x[k, j] * x[k, j]
+    for k in range(x.shape[0]):
+        for m in range(x.shape[1]):
+            whole += x[k, m]
+    out[i, j] = x[i, j] * whole / row / pk.sqrt(column)
+
+
+@pk.kernel
+def norms_of_rows(out, x, y):
+    """What depends on the column is a row of another array."""
+    i, j = pk.index()
+    squares = x.dtype(0)
+    for k in range(y.shape[1]):
+        squares += y[j, k] * y[j, k]
+    out[i, j] = x[i, j] / pk.sqrt(squares)
+
+
+@pk.kernel
 def within(out, x):
     """Itself overwritten: the sums are not the same for all work-items."""
     i, j = pk.index()
@@ -90,7 +126,9 @@ def on_reference(kernel, out, *given):
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-@pytest.mark.parametrize("kernel", [share_of_row, normalised, softmax, sum_above])
+@pytest.mark.parametrize(
+    "kernel", [share_of_row, share_of_column, share_of_all, normalised, softmax, sum_above]
+)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_sums_of_a_row_for_each_element(kernel, kind, shape, rng):
     x = (rng.random(shape) + 0.5).astype(kind)
@@ -103,6 +141,8 @@ def test_sums_of_a_row_for_each_element(kernel, kind, shape, rng):
         centred = rows - rows.mean(1, keepdims=True)
         expected = {
             "share_of_row": share,
+            "share_of_column": rows / rows.sum(0),
+            "share_of_all": share * rows.sum() / np.sqrt((rows**2).sum(0)),
             "normalised": centred / np.sqrt((centred**2).sum(1, keepdims=True) + 1),
             "softmax": e / e.sum(1, keepdims=True),
             "sum_above": np.cumsum(share, 1) - share,
@@ -116,6 +156,31 @@ def test_the_order_of_a_shared_sum_stays(rng):
     out = np.zeros_like(x)
     share_of_row(out, x, ndrange=x.shape)
     np.testing.assert_array_equal(out, on_reference(share_of_row, out, x))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("start", [0, 3])
+def test_columns_of_a_part(kind, start, rng):
+    """Work-items from `start` on, for which there are columns of other rows."""
+    x, y = ((rng.random(shape) + 0.5).astype(kind) for shape in [(21, 34), (34, 5)])
+    out, expected = np.full_like(x, 7), np.full_like(x, 7)
+    norms_of_rows(out, x, y, ndrange=(range(1, 21), range(start, 34)))
+    whole = x / np.linalg.norm(y, axis=1)
+    expected[1:, start:] = whole[1:, start:]
+    np.testing.assert_allclose(out, expected, rtol=1e-5 if kind == np.float32 else 1e-13)
+
+
+def test_the_order_of_a_column_sum_stays(rng):
+    x = (rng.standard_normal((41, 13)) * 10.0 ** rng.integers(-3, 4, (41, 13))).astype(np.float32)
+    out = np.zeros_like(x)
+    share_of_column(out, x, ndrange=x.shape)
+    np.testing.assert_array_equal(out, on_reference(share_of_column, out, x))
+
+
+def test_launches_without_rows_read_no_column():
+    out, x, y = np.full((2, 3), 7.0), np.zeros((0, 3)), np.zeros((0, 4))
+    norms_of_rows(out, x, y, ndrange=(0, 3))
+    np.testing.assert_array_equal(out, np.full((2, 3), 7.0))
 
 
 def test_launches_without_columns_read_no_row():
