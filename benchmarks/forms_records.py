@@ -326,6 +326,16 @@ def polynomial_powers(o, x, c):
 
 @polynomial.form(lambda o, x, c: o.shape[0])
 @pk.kernel
+def polynomial_exponents(o, x, c):
+    i = pk.index()
+    s = pk.f32(0)
+    for k in range(c.shape[0]):
+        s += c[k] * x[i] ** k
+    o[i] = s
+
+
+@polynomial.form(lambda o, x, c: o.shape[0])
+@pk.kernel
 def polynomial_constant(o, x, c):
     i = pk.index()
     s = c[11]

@@ -41,6 +41,7 @@ from pykern.passes.kernel.delinearise_launch import DelineariseLaunch
 from pykern.passes.kernel.drop_stop_gradient import DropStopGradient
 from pykern.passes.kernel.expand_ndrange import ExpandNdrange
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
+from pykern.passes.kernel.hoist_column_sums import HoistColumnSums
 from pykern.passes.kernel.hoist_sums import HoistSums
 from pykern.passes.kernel.interchange_strides import InterchangeStrides
 from pykern.passes.kernel.items_from_loops import ItemsFromLoops
@@ -97,6 +98,7 @@ OWN: tuple[type[Pass], ...] = (
     Forward,
     ForwardKernel,
     HoistAtomics,
+    HoistColumnSums,
     HoistSums,
     InterchangeStrides,
     ItemsFromLoops,

@@ -129,3 +129,41 @@ func.func @offsets(%o: memref<?xi64>, %x: memref<?xf32>, %e: memref<?xi64>, %lo:
   } {kern.items}
   return
 }
+
+// -----
+
+// Exponents: each power has one that is known, also in a nest of a program. A loop whose number is only a factor stays.
+
+// CHECK-LABEL: func.func private @powers
+// CHECK: scf.for
+// CHECK-NOT: scf.for
+// CHECK-COUNT-3: math.powf %{{.*}}, %cst
+// CHECK: scf.for
+// CHECK: arith.mulf
+// CHECK: kern.items
+func.func private @powers(%o: memref<?xf32>, %x: memref<?xf32>, %lo: index, %hi: index) attributes {kern.nest} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    %v = memref.load %x[%i] : memref<?xf32>
+    %s = scf.for %k = %c5 to %c8 step %c1 iter_args(%t = %zero) -> (f32) {
+      %n = arith.index_cast %k : index to i64
+      %e = arith.sitofp %n : i64 to f32
+      %p = math.powf %v, %e : f32
+      %w = arith.addf %t, %p : f32
+      scf.yield %w : f32
+    }
+    %r = scf.for %k = %c5 to %c8 step %c1 iter_args(%t = %s) -> (f32) {
+      %n = arith.index_cast %k : index to i64
+      %e = arith.sitofp %n : i64 to f32
+      %p = arith.mulf %v, %e : f32
+      %w = arith.addf %t, %p : f32
+      scf.yield %w : f32
+    }
+    memref.store %r, %o[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}

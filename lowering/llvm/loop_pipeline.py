@@ -28,6 +28,7 @@ from pykern.passes.kernel.carry_selected_loads import CarrySelectedLoads
 from pykern.passes.kernel.choose_loads import ChooseLoads
 from pykern.passes.kernel.delinearise import Delinearise
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
+from pykern.passes.kernel.hoist_column_sums import HoistColumnSums
 from pykern.passes.kernel.hoist_sums import HoistSums
 from pykern.passes.kernel.interchange_strides import InterchangeStrides
 from pykern.passes.kernel.items_from_loops import ItemsFromLoops
@@ -122,6 +123,8 @@ def loop_pipeline(
             SpeculateLoads(),  # the same: they have choices and no branches that read; some only give what was a cell
             ChooseLoads(),  # of indices that are choices now; before lanes, which would gather
             CarrySelectedLoads(),  # of branches that are choices now
+            # before what looks whether loops are left; it takes memory
+            *([HoistColumnSums()] if kernel and not alone else []),
             *([HoistSums()] if kernel else []),  # before lanes, each of which would do the same
             *([KeepElements()] if kernel else []),  # before lanes; programs compute one value once
             PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors

@@ -76,7 +76,7 @@ class ItemsFromLoops(Pass):
     def _inwards(self, items: ir.Operation) -> bool:
         """Mark the innermost loop that will do."""
         loop, best = _only_writer(items), None
-        while loop is not None and is_constant(loop.operands[2]) == 1 and _is_independent(loop):
+        while loop is not None and is_constant(loop.operands[2]) == 1 and is_independent(loop):
             if _is_worth_it(loop) and _gain(loop, loop) > max(0, _gain(loop, items)):
                 best = loop
             loop = _only_writer(loop)
@@ -123,7 +123,7 @@ def _only_writer(loop: ir.Operation) -> ir.Operation | None:
     return writing[0] if is_alone and not writing[0].results else None
 
 
-def _is_independent(loop: ir.Operation) -> bool:
+def is_independent(loop: ir.Operation) -> bool:
     """Whether an iteration reads and writes, of what the loop writes, cells that no other one touches."""
     accesses = find(loop, lambda op: op.name in MEMORY_OPERAND)
     written = dict.fromkeys(op.operands[1] for op in accesses if op.name == "memref.store")

@@ -1,11 +1,13 @@
 """Loops of a few iterations are written out where their numbers make something of an index that is no plain sum.
 
 Comes in: a kernel as loops over work-items. Goes out: constants in place of `q // 3` and `q % 3` of a window that is
-walked in one loop, of `(j + 1) % 3` and of comparisons of two such numbers; and, side by side, the accesses to
-`x[2 * i + a, 2 * j + b]`, of which LLVM takes a vector apart. Read next: `constant_loops`, `unrolling`.
+walked in one loop, of `(j + 1) % 3` and of comparisons of two such numbers; constant exponents in place of `x ** k`;
+and, side by side, the accesses to `x[2 * i + a, 2 * j + b]`, of which LLVM takes a vector apart. Read next:
+`constant_loops`, `unrolling`.
 
 Why: LLVM unrolls such loops after edges, lanes and memory have been decided on, and an index that is divided is no sum
-to any of these.
+to any of these. A power with a small exponent that is known is a few products, any other one a logarithm and an
+exponential.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.dialect import attributes as kern
-from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import UNROLLED_INDEX_OPS
 from pykern.passes.analysis.cost_model.lengths import LONGEST_INDEX_LOOP, SHORT_ROW
 from pykern.passes.framework import Pass
@@ -29,14 +30,15 @@ from pykern.passes.kernels import MEMORY_OPERAND, find, is_constant, named
 from pykern.passes.remarks import remark
 
 _DIVISIONS = ("arith.floordivsi", "arith.divsi", "arith.remsi")
+_CASTS = ("arith.index_cast", "arith.trunci", "arith.extsi")
 _KEPT = ("kern.push", "kern.pop", "scf.while")
 
 
 @dataclass(frozen=True)
 class UnrollIndexLoops(Pass):
-    """Write out loops of constant length whose numbers are divided, compared with one another, or added to a stride.
+    """Write out loops of constant length whose numbers are divided, compared, exponents, or added to a stride.
 
-    In:  kernels as loops over work-items, the innermost marked `kern.items`.
+    In:  kernels as loops over work-items, the innermost marked `kern.items`; nests of programs, for exponents.
     Out: loops of at most `longest` iterations are gone, if such an index depends on their variable and a work-item has
          at most `ops` ops then. Kernels with `scf.while` or tapes stay as they are, and those that store to one cell in
          all iterations, until `kern-promote-cells` has made a number of it.
@@ -50,18 +52,20 @@ class UnrollIndexLoops(Pass):
 
     def run(self, module: ir.Module) -> bool:
         changed = False
-        for kernel in kernels.kernels(module):
-            for items in find(kernel, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes):
+        for function in [o.operation for o in module.body.operations if o.operation.name == "func.func"]:
+            for items in find(function, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes):
                 if _counters(items) and not named(items, *_KEPT):
-                    changed = self._items(items) or changed
+                    changed = self._items(items, kern.KERNEL in function.attributes) or changed
         return changed
 
-    def _items(self, items: ir.Operation) -> bool:
+    def _items(self, items: ir.Operation, of_kernel: bool) -> bool:
         counters = _counters(items)
         if _has_cells(items):
             return False
-        wanted = [*_divided(items, counters), *_compared(items, counters), *_strided(items, counters)]
-        wanted += _tables(items)
+        wanted = _exponents(items, counters)
+        if of_kernel:
+            wanted += [*_divided(items, counters), *_compared(items, counters), *_strided(items, counters)]
+            wanted += _tables(items)
         if not wanted:
             return False
         plan = Plan(items, [], self.ops, wanted, self.longest)
@@ -72,7 +76,9 @@ class UnrollIndexLoops(Pass):
             return False
         if not plan.unrolls:
             return False
-        remark(items, "loops whose numbers are divided, compared or added to a stride are written out")
+        remark(
+            items, "loops whose numbers are divided, compared, exponents or added to a stride are written out"
+        )
         Unrolling(plan).replace()
         return True
 
@@ -109,6 +115,18 @@ def _compared(items: ir.Operation, counters: list[ir.Value]) -> list[ir.Value]:
         if all(_is_counted(v, counters) or is_constant(v) is not None for v in op.operands)
         for value in op.operands
     ]
+
+
+def _exponents(items: ir.Operation, counters: list[ir.Value]) -> list[ir.Value]:
+    """What is the exponent of a power and depends on such variables alone."""
+    found: list[ir.Value] = []
+    for op in named(items, "math.powf"):
+        exponent = made_by(op.operands[1], "arith.sitofp", "arith.uitofp")
+        while exponent is not None:
+            value = exponent.operands[0]
+            found += [value] if _is_counted(value, counters) else []
+            exponent = made_by(value, *_CASTS)
+    return found
 
 
 def _tables(items: ir.Operation) -> list[ir.Value]:

@@ -258,16 +258,16 @@ def is_of_run_time_length(op: ir.Operation) -> bool:
 
 
 def _is_parallel(module: ir.Module) -> bool:
-    """Whether every operation runs over independent elements, or is a product of matrices."""
+    """Whether every operation runs over independent elements, or is a product of matrices, or sums up over fewer loops
+    than a product, as the norms of its rows do."""
     loops = find(module.operation, lambda op: op.name.startswith(("linalg.", "scf.")) and bool(op.regions))
-    for op in loops:
-        if op.name == "linalg.fill" or _is_product(op):
-            continue
-        if op.name != "linalg.generic":
-            return False
-        if reduces(op):
-            return False
-    return True
+    loops = [op for op in loops if op.name != "linalg.fill"]
+    most = max((indexing_maps(op)[0].n_dims for op in loops if _is_product(op)), default=0)
+    return all(
+        _is_product(op)
+        or (op.name == "linalg.generic" and not (reduces(op) and len(reduction_loops(op)) >= most))
+        for op in loops
+    )
 
 
 def _is_product(op: ir.Operation) -> bool:
