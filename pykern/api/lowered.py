@@ -6,7 +6,9 @@ Nothing here needs a device or data: arguments may be `spec`s.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pykern.compiler.service import service
@@ -16,14 +18,16 @@ from pykern.data.index_space import group_size, index_space, is_alone, is_plain,
 from pykern.data.program_source import ProgramSource
 from pykern.data.provided import provided
 from pykern.data.source import (
+    ArraySpec,
     KernelOptions,
     KernelSource,
     LaunchSpec,
     is_tiled,
 )
 from pykern.data.target import CPU, Target, parse
-from pykern.errors import LaunchError, NotRaisable, TargetError
+from pykern.errors import KernelSyntaxError, KernelTypeError, LaunchError, NotRaisable, TargetError
 from pykern.launching.arguments import homes
+from pykern.launching.short_lengths import with_short_lengths
 from pykern.launching.specs import Spec, parameter
 from pykern.lowering.targets import checked
 from pykern.obtain.code import no_code
@@ -185,19 +189,35 @@ def lower(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Lowered:
     """See `Kernel.lower`. Keywords are those of `KEYWORDS`; others are arguments."""
     passes = tuple(keywords.get("passes", ()))
     live = tuple(p for p in passes if not isinstance(p, str))
-    source = source_of(kernel, args, {**keywords, "passes": passes})
-    return Lowered(source, service().compile(source, keep_stages=True, passes=live), live)
+    compile = partial(service().compile, keep_stages=True, passes=live)
+    return Lowered(*compiled_by(compile, kernel, args, {**keywords, "passes": passes}), live)
 
 
-def source_of(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> KernelSource:
-    """What the compiler is asked for by `lower`, but for live passes."""
+def compiled_by(
+    compile: Callable[[KernelSource], Artifact], kernel: KernelBase, args: tuple, keywords: dict[str, Any]
+) -> tuple[KernelSource, Artifact]:
+    """What is compiled, and the code; for the short lengths of the arguments where there is no code for others."""
+    source = source_of(kernel, args, keywords)
+    try:
+        return source, compile(source)
+    except (KernelSyntaxError, KernelTypeError):
+        known = source_of(kernel, args, keywords, short_lengths=True)
+        if known == source:
+            raise
+    return known, compile(known)
+
+
+def source_of(
+    kernel: KernelBase, args: tuple, keywords: dict[str, Any], short_lengths: bool = False
+) -> KernelSource:
+    """What the compiler is asked for by `lower`, but for live passes. `short_lengths` of arrays are known to it."""
     keywords = dict(keywords)
     options = {n: keywords.pop(n) for n in KEYWORDS if n in keywords}
     values = kernel.bind(args, keywords)
     parameters = tuple(parameter(n, v, kernel.annotations.get(n)) for n, v in values)
     target = options.get("target")
     target = _target_of(values) if target is None else checked(target)
-    return KernelSource(
+    source = KernelSource(
         kernel.captured()[0],
         parameters,
         _launch_spec(kernel, options, any(isinstance(v, Spec) for _, v in values)),
@@ -206,6 +226,13 @@ def source_of(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Kern
         derivatives=kernel.derivatives,
         passes=tuple(p for p in options.get("passes", ()) if isinstance(p, str)),
     )
+    if not short_lengths:
+        return source
+    shapes = [
+        tuple(v.shape) if isinstance(p.spec, ArraySpec) and not isinstance(v, Spec) else None
+        for p, (_, v) in zip(parameters, values, strict=True)
+    ]
+    return with_short_lengths(source, shapes, chooses=False, checked=True)
 
 
 def _checked(options: KernelOptions, debug: bool | str | None, target: Target) -> KernelOptions:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from pykern.api.lowered import Lowered, source_of
+from pykern.api.lowered import Lowered, compiled_by
 from pykern.capture.placing import placed
 from pykern.compiler.service import service
 from pykern.data.source import ArraySpec, KernelSource
@@ -27,10 +27,16 @@ def lowered_object(kernel: Any, args: tuple[Any, ...], target: str, keywords: di
         kernel, given, launch = kernel.flattened(args, launch)
         args = tuple(given)
     try:
-        source = replace(source_of(kernel, args, launch), called_from_c="object")
-        return Lowered(source, service().compile(source, keep_stages=True))
+        source, artifact = compiled_by(
+            lambda one: service().compile(_from_c(one), keep_stages=True), kernel, args, launch
+        )
+        return Lowered(_from_c(source), artifact)
     except KernelError as error:
         raise placed(error, kernel.text) from None
+
+
+def _from_c(source: KernelSource) -> KernelSource:
+    return replace(source, called_from_c="object")
 
 
 def object_files(lowered: Lowered, file: str) -> dict[str, bytes]:

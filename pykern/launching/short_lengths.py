@@ -16,18 +16,19 @@ from pykern.data.source import ArraySpec, KernelSource, Parameter, leaves
 
 
 def with_short_lengths(
-    source: KernelSource, shapes: Sequence[tuple[int, ...] | None], chooses: bool
+    source: KernelSource, shapes: Sequence[tuple[int, ...] | None], chooses: bool, checked: bool = False
 ) -> KernelSource:
     """The source for launches whose arrays have these short lengths; itself where none is short. `shapes` has those of
-    each parameter that is an array. `chooses`: the launch's entry compares them, as `KernelSource.known`."""
-    parameters = [_known(p, shape) for p, shape in zip(source.parameters, shapes, strict=True)]
+    each parameter that is an array. `chooses`: the launch's entry compares them, as `KernelSource.known`. `checked`:
+    nothing else compares them, so that the code does, as if they were annotated."""
+    parameters = [_known(p, shape, checked) for p, shape in zip(source.parameters, shapes, strict=True)]
     known = (
         tuple(sorted({**dict(source.known), **dict(_slots(parameters))}.items())) if chooses else source.known
     )
     return replace(source, parameters=tuple(parameters), known=known)
 
 
-def _known(parameter: Parameter, shape: tuple[int, ...] | None) -> Parameter:
+def _known(parameter: Parameter, shape: tuple[int, ...] | None, checked: bool) -> Parameter:
     if shape is None or parameter.lengths or not isinstance(parameter.spec, ArraySpec):
         return parameter
     # of one dimension there are no rows: such an array without an index is most likely a slip
@@ -37,7 +38,7 @@ def _known(parameter: Parameter, shape: tuple[int, ...] | None) -> Parameter:
     )
     if not any(lengths):
         return parameter
-    return replace(parameter, lengths=lengths, annotated=False)
+    return replace(parameter, lengths=lengths, annotated=checked)
 
 
 def _slots(parameters: list[Parameter]) -> Iterator[tuple[int, int]]:

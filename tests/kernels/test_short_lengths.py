@@ -117,3 +117,15 @@ def test_systems_and_pairs(rng):
             solved(o, s, a, b, ndrange=9, device=where)
             np.testing.assert_allclose(o, np.linalg.solve(a, b[..., None])[..., 0] + b, rtol=1e-9, atol=1e-9)
             np.testing.assert_allclose(s, b[:, 0] * a[:, 0, 1] - b[:, 1] * a[:, 0, 0], rtol=1e-9, atol=1e-12)
+
+
+def test_stages_and_exported_code(rng):
+    a = _matrices(rng, 5, 2, "f8")
+    o, m = np.zeros(5), np.zeros_like(a)
+    lowered = determinants.lower(o, m, a, ndrange=5)
+    assert [p.lengths for p in lowered.source.parameters] == [(), (None, 2, 2), (None, 2, 2)]
+    assert "f64" in lowered.as_text("kern")
+    text = pk.export(determinants, o, m, a, ndrange=5, form="c").text
+    assert "double" in text
+    with pytest.raises(errors.KernelTypeError, match="up to 4 x 4"):
+        determinants.lower(o, np.zeros((5, 5, 5)), np.zeros((5, 5, 5)), ndrange=5)
