@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from pykern.api.lowered import compiled_by
 from pykern.arrays.torch_tensors import view_of
-from pykern.data.index_space import index_space, is_plain
-from pykern.data.source import Derivative, KernelSource, LaunchSpec
+from pykern.data.index_space import index_space
+from pykern.data.source import Derivative
 from pykern.derivatives.autodiff import differentiated
 from pykern.derivatives.raised_gradient import RaisedGradients
 from pykern.errors import KernelTypeError, NotDifferentiable
-from pykern.launching.specs import parameter
 from pykern.obtain.code import compiled
 from pykern.torch.direct import Written
 from pykern.torch.framework import torch
@@ -95,12 +95,7 @@ class KernelOperation(Operation):
     def _check_uses(self, values: Sequence[Any], space: Any) -> None:
         """Refuse a kernel that writes what the operator says it only reads. Raises `KernelTypeError`."""
         bound = list(zip(self.kernel.signature.parameters, values, strict=True))
-        parameters = tuple(parameter(n, v, self.kernel.annotations.get(n)) for n, v in bound)
-        extents = index_space(space)
-        launch = LaunchSpec(len(extents), is_plain(extents), None, ())
-        uses = iter(
-            compiled(KernelSource(self.kernel.captured()[0], parameters, launch, self.kernel.options)).uses
-        )
+        uses = iter(compiled_by(compiled, self.kernel, tuple(values), {"ndrange": space})[1].uses)
         for (name, value), slot in zip(bound, self.slots, strict=True):
             if isinstance(value, torch.Tensor) and next(uses).writes and not slot.is_written:
                 raise KernelTypeError(
