@@ -189,6 +189,8 @@ def instead_of(description: str, name: str = "") -> str:
         return f"begin with d = np.zeros(3), or {SAY_HOW_LONG}"
     if "on one path" in description:
         return "use another name on the other path"
+    if description.count("a tuple of") > 1:
+        return "a tuple has one length in all iterations: pk.unroll(range(...)) makes a copy of the body for each"
     if "round of the loop" in description or "the loop" in description:
         return "use another name in the loop"
     return next((advice for kind, advice in _INSTEAD if description.startswith(kind)), _INSTEAD_OF_OTHERS)
