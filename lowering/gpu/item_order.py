@@ -28,6 +28,7 @@ from pykern.passes.kernels import BUFFERS, GROUP_OPS, MEMORY_OPERAND, find, inde
 
 _ORDERED = (CONVERGENT - {"kern.barrier"}) | {
     "kern.local_linear_id", "kern.lane_id", "kern.subgroup_id", "kern.push", "kern.pop",
+    "kern.load_fragments", "kern.store_fragments", "kern.multiply_fragments",
 }  # fmt: skip
 """Ops that see in which order a group's work-items are numbered, and tapes, whose slots are numbered so."""
 _COUNTERS = ("kern.global_id", "kern.local_id")
@@ -47,8 +48,8 @@ def item_order(kernel: ir.Operation) -> list[int]:
     found = [_accesses_along(kernel, dim) for dim in order]
     depths = sorted({depth for along in found for depth in along}, reverse=True)
     most = max(order, key=lambda dim: ([found[dim][depth] for depth in depths], dim))
-    counts = kernels.integers(kernel, kern.NDRANGE)
-    if counts is None or counts[most] >= SQUARE_SIDE:
+    counts, group = kernels.integers(kernel, kern.NDRANGE), kernels.integers(kernel, kern.WORKGROUP)
+    if (counts is None or counts[most] >= SQUARE_SIDE) and (group is None or group[most] > 1):
         order[most], order[last] = last, most
     return order
 
