@@ -38,7 +38,9 @@ def test_sums_stay_in_registers(chip, size, instructions, dtype):
 
 
 @pytest.mark.parametrize(("size", "counts"), [(90, (8, 4)), (512, (32, 8)), (1024, (64, 12))])
-@pytest.mark.parametrize("chip", ["sm_80", "sm_90a", "sm_120a"])
+@pytest.mark.parametrize(
+    "chip", ["sm_80", *(pytest.param(chip, marks=pytest.mark.slow) for chip in ("sm_90a", "sm_120a"))]
+)
 def test_products_of_f64(chip, size, counts):
     """Of eight terms: products of 8 x 8 cells and of four terms each, and loads of two terms."""
     ptx = lowered(size, pk.f64, f"nvvm:{chip}+aligned").as_text("ptx")
