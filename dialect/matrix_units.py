@@ -6,7 +6,9 @@ column of the right one. Elements smaller than a word are packed, the first one 
 ``4 * g + t`` holds of the left factor word `t` of the rows `g` and `g + 8`, then word `t + 4` of both, and of the right
 one the same words of column `g` (PTX ISA, "Matrix Fragments for mma.m16n8k16" and "... for mma.m16n8k32"). On AMD's
 chips there are `groups` of 16 lanes, of which each has 16 lines, and its own words of them, in any order that is the
-same in both factors; on RDNA 3 both halves of a subgroup hold all words (AMD, matrix instruction calculator).
+same in both factors; on RDNA 3 both halves of a subgroup hold all words (AMD, matrix instruction calculator). On NVIDIA
+f64 are so, too, but of 8 lines: lane ``4 * g + t`` holds one term of line `g` (PTX ISA, "Matrix Fragments for
+mma.m8n8k4 with .f64 floating point type").
 """
 
 from __future__ import annotations
@@ -37,6 +39,8 @@ class MatrixInstruction:
     cells: tuple[tuple[int, int], ...]
     groups: int = 0
     """Groups of lanes that hold a line's words between them; 0: the instruction that loads matrices lays them out."""
+    lanes_of_line: bool = False
+    """Whether the lanes that hold a line's words between them are neighbours; else they are a group apart."""
 
 
 _QUAD = (0, 0), (0, 1), (8, 0), (8, 1)
@@ -45,6 +49,10 @@ _QUAD = (0, 0), (0, 1), (8, 0), (8, 1)
 
 def _mma(bits: int) -> MatrixInstruction:
     return MatrixInstruction(32, 16, 8, bits, (4, 2), 4, (1, 2), _QUAD)
+
+
+def _double() -> MatrixInstruction:
+    return MatrixInstruction(32, 8, 8, 64, (2, 2), 4, (1, 2), ((0, 0), (0, 1)), 4, lanes_of_line=True)
 
 
 def _mfma(bits: int, words: int) -> MatrixInstruction:
@@ -70,7 +78,7 @@ def _bytes(instruction: MatrixInstruction) -> dict[Types, MatrixInstruction]:
 
 _CDNA = _same("f32", _mfma(32, 1)) | _same("f64", _mfma(64, 2))
 UNITS: dict[str, dict[Types, MatrixInstruction]] = {
-    "m16n8k16": _same("f16 bf16", _mma(16)) | _bytes(_mma(8)),
+    "m16n8k16": _same("f16 bf16", _mma(16)) | _same("f64", _double()) | _bytes(_mma(8)),
     "gfx90a": _same("f16 bf16", _mfma(16, 2)) | _same("s8", _mfma(8, 1)) | _CDNA,
     "gfx942": _same("f16 bf16", _mfma(16, 2)) | _same("s8", _mfma(8, 2)) | _CDNA,
     "gfx950": _same("f16 bf16", _mfma(16, 4)) | _same("s8", _mfma(8, 4)) | _CDNA,

@@ -746,7 +746,7 @@ func.func @a_name_of_an_op(%x: memref<?xf32>, %i: index) {
 // -----
 
 func.func @matrices_of_f32(%w: i32, %s: f32) {
-  // expected-error @below {{multiplies f16, bf16, s8, s8 by u8, u8 by s8, u8 on m16n8k16, not f32}}
+  // expected-error @below {{multiplies f16, bf16, f64, s8, s8 by u8, u8 by s8, u8 on m16n8k16, not f32}}
   %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "f32", operandSegmentSizes = array<i32: 6, 4>, right = "f32", unit = "m16n8k16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
   return
 }
@@ -754,7 +754,7 @@ func.func @matrices_of_f32(%w: i32, %s: f32) {
 // -----
 
 func.func @matrices_of_two_floats(%w: i32, %s: f32) {
-  // expected-error @below {{multiplies f16, bf16, s8, s8 by u8, u8 by s8, u8 on m16n8k16, not f16 by bf16}}
+  // expected-error @below {{multiplies f16, bf16, f64, s8, s8 by u8, u8 by s8, u8 on m16n8k16, not f16 by bf16}}
   %d:4 = "kern.multiply_matrices"(%w, %w, %w, %w, %w, %w, %s, %s, %s, %s) {left = "f16", operandSegmentSizes = array<i32: 6, 4>, right = "bf16", unit = "m16n8k16"} : (i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> (f32, f32, f32, f32)
   return
 }

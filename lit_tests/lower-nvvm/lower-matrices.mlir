@@ -29,6 +29,25 @@ func.func @multiply_bytes(%w: i32) -> i32 {
   return %d#3 : i32
 }
 
+// Two words are an f64, which is made where they are loaded.
+
+// CHECK-LABEL: func.func @multiply_f64
+// CHECK: %[[WORDS:.*]]:4 = "kern.load_words"
+// CHECK: %[[B:.*]] = llvm.bitcast %{{.*}} : vector<2xi32> to f64
+// CHECK: llvm.insertelement %[[WORDS]]#0,
+// CHECK: llvm.insertelement %[[WORDS]]#1,
+// CHECK: %[[A:.*]] = llvm.bitcast %{{.*}} : vector<2xi32> to f64
+// CHECK: arith.constant 7
+// CHECK: nvvm.mma.sync A[%[[A]]] B[%[[B]]] C[%[[S:.*]], %[[S]]]
+// CHECK-SAME: shape = #nvvm.shape<m = 8, n = 8, k = 4>
+// CHECK-SAME: (f64, f64, f64) -> !llvm.struct<(f64, f64)>
+func.func @multiply_f64(%x: memref<64xi32>, %i: index, %s: f64) -> (f64, i32) {
+  %w:4 = "kern.load_words"(%x, %i) : (memref<64xi32>, index) -> (i32, i32, i32, i32)
+  %seven = arith.constant 7 : i32
+  %d:2 = "kern.multiply_matrices"(%w#0, %w#1, %w#2, %w#3, %s, %s) {left = "f64", operandSegmentSizes = array<i32: 4, 2>, right = "f64", unit = "m16n8k16"} : (i32, i32, i32, i32, f64, f64) -> (f64, f64)
+  return %d#1, %seven : f64, i32
+}
+
 // Powers that may be flushed to 0 are one multiplication and one instruction, others stay.
 
 // CHECK-LABEL: func.func @powers

@@ -37,6 +37,23 @@ def test_sums_stay_in_registers(chip, size, instructions, dtype):
     assert code.registers <= 200
 
 
+@pytest.mark.parametrize(("size", "counts"), [(90, (8, 4)), (512, (32, 8)), (1024, (64, 12))])
+@pytest.mark.parametrize(
+    "chip", ["sm_80", *(pytest.param(chip, marks=pytest.mark.slow) for chip in ("sm_90a", "sm_120a"))]
+)
+def test_products_of_f64(chip, size, counts):
+    """Of eight terms: products of 8 x 8 cells and of four terms each, and loads of two terms."""
+    ptx = lowered(size, pk.f64, f"nvvm:{chip}+aligned").as_text("ptx")
+    loop = inner_loop(ptx)
+    products, loads = (
+        len(re.findall(each, loop)) for each in (r"mma\.sync\.aligned\.m8n8k4\.row\.col\.f64", r"ld\.shared")
+    )
+    assert (products, loads) == counts and loop.count("ld.shared.v2.b64") == loads
+    code = assemble(ptx, chip)
+    assert code.spill_stores == code.spill_loads == code.stack == 0
+    assert code.registers <= 255, "256 work-items have the registers of a multiprocessor"
+
+
 @pytest.mark.parametrize("chip", ["sm_80", "sm_120a"])
 @pytest.mark.parametrize(("size", "counts"), [(320, (4, 4, 2)), (512, (16, 8, 4)), (1024, (64, 16, 8))])
 def test_what_lies_in_chunks_is_copied_ahead(chip, size, counts):
@@ -68,7 +85,7 @@ def test_remarks_tell_whether():
 
 
 @pytest.mark.parametrize(
-    ("dtype", "target"), [(pk.f16, "nvvm:sm_75"), (pk.f32, "nvvm:sm_90a"), (pk.f64, "nvvm:sm_80")]
+    ("dtype", "target"), [(pk.f16, "nvvm:sm_75"), (pk.f32, "nvvm:sm_90a"), (pk.f64, "nvvm:sm_75")]
 )
 def test_other_products_are_multiply_adds(dtype, target):
     assert "mma.sync" not in lowered(501, dtype, target).as_text("ptx")

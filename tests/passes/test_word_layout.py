@@ -1,4 +1,4 @@
-"""Where words of a product's factors lie on AMD: each word once, and no two of an access in one bank."""
+"""Where words of a product's factors lie on AMD, and of f64 on NVIDIA: no two of an access in one bank."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ LAYOUTS = [
         for lines, words in ((64, 8), (64, 24), (64, 32), (80, 32), (64, 64), (64, 128))
     ),
 ]
+NEIGHBOURS = [WordLayout(side, MATRIX_WORDS, neighbours=True) for side, _, _ in MATRIX_TILES]
+"""Of f64 on NVIDIA."""
 over_layouts = pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 
 
@@ -24,7 +26,7 @@ def banks(layout, lines_and_chunks):
     return {layout.place(line, chunk) // CHUNK % 8 for line, chunk in lines_and_chunks}
 
 
-@over_layouts
+@pytest.mark.parametrize("layout", [*LAYOUTS, *NEIGHBOURS], ids=str)
 def test_each_word_has_a_place_of_its_own(layout):
     places = {layout.place(line, chunk) for line in range(layout.lines) for chunk in range(layout.chunks)}
     assert places == set(range(0, layout.total, CHUNK))
@@ -62,3 +64,22 @@ def test_lanes_that_store_transposed_blocks_take_all_banks(layout):
     for line, chunk in itertools.product(range(4), range(0, layout.chunks, 2)):
         lines = [(line + 4 * n, chunk + m) for n in range(4) for m in range(2)]
         assert len(banks(layout, lines)) == 8
+
+
+@pytest.mark.parametrize("layout", NEIGHBOURS, ids=str)
+def test_lanes_of_neighbouring_lines_take_all_banks(layout):
+    """Eight lanes read, or store, four chunks of two lines; or store two chunks of four lines that they transposed."""
+    lines = range(layout.lines)
+    every = [(layout.stored_line(line), chunk) for line in lines for chunk in range(4)]
+    transposed = [
+        (8 * block + 2 * line + odd, 2 * pair + chunk)
+        for pair in range(2)
+        for odd in range(2)
+        for block in range(layout.lines // 8)
+        for line in range(4)
+        for chunk in range(2)
+    ]
+    assert set(transposed) == set(every)
+    for order in (every, transposed):
+        for first in range(0, len(order), 8):
+            assert len(banks(layout, order[first : first + 8])) == 8

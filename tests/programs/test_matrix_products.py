@@ -245,11 +245,11 @@ def byte_launched(c, a, b):
     byte_loops(c, a, b, ndrange=c.shape)
 
 
-@pytest.mark.parametrize("device", AMD, indirect=True)
+@pytest.mark.parametrize("device", ["cuda:emulated", *AMD], indirect=True)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["f32", "f64"])
 @pytest.mark.parametrize(("m", "n", "k"), [(33, 17, 19), (72, 136, 200), (130, 258, 36)])
 def test_wide_floats(rng, device, dtype, m, n, k):
-    """CDNA multiplies them by instructions of their own, other chips by multiply-adds."""
+    """CDNA multiplies them by instructions of their own, NVIDIA f64 alone, other chips by multiply-adds."""
     a, b = factors(rng, m, n, k, dtype)
     want = a.astype(np.longdouble) @ b.astype(np.longdouble)
     for program, left, right in (

@@ -19,6 +19,9 @@ PRODUCT_DEPTH = 16
 PRODUCT_PADDING = 4
 """Words between the terms in shared memory where these are read 16 bytes at once: what is stored term by term would lie
 in one bank."""
+PRODUCT_SPREAD = 8
+"""Bytes between the terms where these are read one by one: 16 terms of two lines, or of one of 8-byte elements, then
+take all banks."""
 MATRIX_TILES = ((128, (2, 2, 3), (2, 4, 2)), (64, (2, 2, 4), (2, 2, 2)), (32, (2, 2, 4), (2, 2, 2)))
 """Rows and columns of a tile that a group computes by instructions for small matrices: the first of which there are
 enough groups, else the last. Then subgroups along both, and how many slots factors have in shared memory, 48 KiB at

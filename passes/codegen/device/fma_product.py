@@ -10,7 +10,12 @@ from mlir.dialects import arith, memref, scf
 
 from pykern.dialect.index_space import GlobalIdOp, GroupIdOp, LocalIdOp
 from pykern.dialect.memory import BarrierOp, SharedOp
-from pykern.passes.analysis.cost_model.devices import PRODUCT_DEPTH, PRODUCT_PADDING, PRODUCT_SIDE
+from pykern.passes.analysis.cost_model.devices import (
+    PRODUCT_DEPTH,
+    PRODUCT_PADDING,
+    PRODUCT_SIDE,
+    PRODUCT_SPREAD,
+)
 from pykern.passes.codegen.device.product_space import ProductElements, added, scaled
 from pykern.passes.ir.clone import clone
 from pykern.passes.ir.loops import unroll
@@ -29,7 +34,6 @@ class FmaProduct:
     def __init__(self, elements: ProductElements, each: int, vectors: bool) -> None:
         self.elements, self.product, self.each, self.vectors = elements, elements.product, each, vectors
         self.width = PRODUCT_SIDE * each
-        self.stride = self.width + (PRODUCT_PADDING if vectors else 0)
         block = body(self.product.space.op)
         self.widened = [_widening(block.arguments[n]) for n in range(2)]
 
@@ -37,7 +41,11 @@ class FmaProduct:
         elements, product = self.elements, self.product
         operands = elements.points.operands[:2]
         kinds = [w.results[0].type if w else _element(v) for v, w in zip(operands, self.widened, strict=True)]
-        tiles = [SharedOp.create((PRODUCT_DEPTH * self.stride,), kind) for kind in kinds]
+        self.strides = [self._stride(n, kind) for n, kind in enumerate(kinds)]
+        tiles = [
+            SharedOp.create((PRODUCT_DEPTH * stride,), kind)
+            for stride, kind in zip(self.strides, kinds, strict=True)
+        ]
         self.y, self.x = LocalIdOp.create(1), LocalIdOp.create(2)
         self.number = added(scaled(self.y, PRODUCT_SIDE), self.x)
         elements.place(product.batch, GlobalIdOp.create(0))
@@ -57,6 +65,15 @@ class FmaProduct:
             scf.YieldOp(sums)
         self._store(list(loop.results), origins)
 
+    def _stride(self, n: int, kind: ir.Type) -> int:
+        """Elements from one term to the next in shared memory."""
+        if self.vectors:
+            return self.width + PRODUCT_PADDING
+        by_terms = self.product.lies_by_terms(
+            n
+        )  # then neighbours store terms of a line, else what lies side by side
+        return self.width + (PRODUCT_SPREAD // max(1, kind.width // 8) if by_terms else 0)
+
     def _fetch(self, n: int, tile: ir.Value, origin: ir.Value, begin: ir.Value) -> None:
         """Work-items side by side fetch what lies side by side; beyond the last term there are zeros."""
         by_terms = self.product.lies_by_terms(n)
@@ -71,17 +88,17 @@ class FmaProduct:
             widening = self.widened[n]
             if widening is not None:  # once here, not at each of the multiply-adds that read it
                 value = clone(widening, lambda _, value=value: value).results[0]
-            memref.StoreOp(value, tile, [added(scaled(term, self.stride), line)])
+            memref.StoreOp(value, tile, [added(scaled(term, self.strides[n]), line)])
 
     def _multiply(self, tiles: list[ir.Value], held: list[ir.Value]) -> list[ir.Value]:
         loop = scf.ForOp(index_constant(0), index_constant(PRODUCT_DEPTH), index_constant(1), held)
         if self.vectors:
             unroll(loop.operation, PRODUCT_DEPTH)
         with ir.InsertionPoint(loop.body):
-            line = scaled(loop.induction_variable, self.stride)
+            lines = [scaled(loop.induction_variable, stride) for stride in self.strides]
             factors = [
                 [memref.LoadOp(tile, [added(line, self._cell(mine, r))]).result for r in range(self.each)]
-                for tile, mine in zip(tiles, (self.y, self.x), strict=True)
+                for tile, line, mine in zip(tiles, lines, (self.y, self.x), strict=True)
             ]
             sums = list(loop.inner_iter_args)
             scf.YieldOp(

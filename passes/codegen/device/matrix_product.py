@@ -123,7 +123,7 @@ class MatrixProduct:
         source = PanelSource(self.elements, n, lines, terms, n == 0, product.lies_by_terms(n))
         if instruction.groups:
             count = self.steps * (1 if self.parts is None else self.parts.count)
-            layout = WordLayout(tile.side, MATRIX_WORDS)
+            layout = WordLayout(tile.side, MATRIX_WORDS, instruction.lanes_of_line)
             whole = count * self.depth == terms
             return WordPanel(source, layout, tile.items, tile.copied[n], self.slots, instruction, whole)
         # the instruction that loads matrices transposes elements of 16 bits alone

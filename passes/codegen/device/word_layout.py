@@ -1,10 +1,12 @@
-"""Where words of a factor's part lie in shared memory, for units whose lanes read words side by side (AMD).
+"""Where words of a factor's part lie in shared memory, for units whose lanes read words side by side (AMD, and f64 on
+NVIDIA).
 
 Comes in: how many lines and words a part has. Goes out: a `WordLayout`, the place of each chunk of four words, for
 `word_panel`. A place is the exclusive or of what each bit of a line's and of a chunk's number gives, so that it is free
 of conflicts by construction: lanes read 16 bytes each, eight at a time, which take all banks once if their lines differ
 in three bits, or in two bits and a chunk (AMD, "Understanding AMD GPU LDS and Bank Conflicts": of 64 lanes the first
 four and 20 to 23 read together). Lanes that store what they have transposed differ in bits 2 and 3 of the line instead.
+On NVIDIA eight lanes side by side read four chunks of two lines (`neighbours`).
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ class WordLayout:
 
     lines: int
     words: int
+    neighbours: bool = False
+    """Whether lanes that read together have lines that differ in the lowest bit, and all chunks of them."""
 
     @property
     def chunks(self) -> int:
@@ -52,6 +56,10 @@ class WordLayout:
         """What the four lowest bits of a line's number give."""
         if self.chunks == _LEAST_CHUNKS:  # two lines lie in the banks at once: those that differ in bit 2
             at, by = self.line_words, CHUNK
+            if (
+                self.neighbours
+            ):  # those that transpose differ in bits 1 and 2, and in the lowest one of the chunk
+                return at, 2 * at ^ 2 * by, 4 * at ^ at, 8 * at ^ by
             return 4 * at ^ 2 * by, 2 * at ^ by, at, 8 * at ^ 2 * by
         at, by = self.line_words, CHUNK
         return at ^ 4 * by, 2 * at ^ by, 4 * at ^ 2 * by, 8 * at ^ 4 * by
@@ -67,7 +75,7 @@ class WordLayout:
 
     def stored_line(self, number: Number) -> Number:
         """The line that work-items store as the `number`-th, so that those side by side take all banks."""
-        if self.chunks != _LEAST_CHUNKS:
+        if self.neighbours or self.chunks != _LEAST_CHUNKS:
             return number
         eight, low = _split(number, 8)
         two, first = _split(low, 2)

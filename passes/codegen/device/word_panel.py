@@ -1,4 +1,5 @@
-"""A factor's part of a tile in shared memory, for units whose lanes read words side by side (AMD).
+"""A factor's part of a tile in shared memory, for units whose lanes read words side by side (AMD, and f64
+on NVIDIA).
 
 Comes in: a factor of a product in a kernel, and its `WordLayout`. Goes out: `WordPanel`, which loads one part into
 registers while another is multiplied, and stores it into a slot once that is free. Terms of a line lie side by side in
@@ -60,6 +61,8 @@ class WordPanel:
         self.source, self.layout, self.items, self.whole = source, layout, items, whole
         self.instruction = instruction
         self.size = instruction.bits // 8
+        self.height = instruction.rows
+        """Lines of an instruction: as many of both factors."""
         self.terms = layout.words * 4 // self.size
         self.shared = SharedOp.create((slots * layout.total,), ir.IntegerType.get_signless(32))
         self.block, self.fetch_one = self._block(copied)
@@ -103,13 +106,15 @@ class WordPanel:
         self.parts = self.terms // terms * (self.layout.lines // height) // self.items
         self.places = [self._place(added(number, part * self.items)) for part in range(self.parts)]
         in_group = split(number, self.instruction.lanes)[1]
-        group, line = split(in_group, LINES)
-        groups = self.instruction.groups
+        groups, height = self.instruction.groups, self.height
+        line, group = (
+            split(in_group, groups) if self.instruction.lanes_of_line else split(in_group, height)[::-1]
+        )
         chunks = [
             index_constant(n) if groups == 1 else added(group, n * groups)
             for n in range(-(-self.layout.words // (CHUNK * groups)))
         ]
-        found = [line] if lines is None else lines(line)
+        found = [added(line, n) for n in range(0, LINES, height)] if lines is None else lines(line)
         self.read = [[self.layout.place(added(own, one), chunk) for chunk in chunks] for one in found]
 
     def _place(self, at: ir.Value) -> _Place:
@@ -209,14 +214,14 @@ class WordPanel:
         return max(1, self.instruction.words[0] // CHUNK)
 
     def fragments(self, slot: ir.Value, step: int, lines: int) -> list[list[list[ir.Value]]]:
-        """For each instruction along the terms of a step, the lane's words of each 16 of the first `lines` lines of its
-        subgroup."""
+        """For each instruction along the terms of a step, the lane's words of the lines of each instruction, of the
+        first `lines` lines of its subgroup."""
         words = self.instruction.words[0]
         first = scaled(slot, self.layout.total)
         found: list[list[list[ir.Value]]] = [[] for _ in range(max(1, CHUNK // words))]
-        for number in range(lines // LINES):
+        for number in range(lines // self.height):
             several, one = divmod(number, len(self.read))
-            beyond = several * len(self.read) * LINES * self.layout.line_words
+            beyond = several * len(self.read) * self.height * self.layout.line_words
             held: list[ir.Value] = []
             for place in self.read[one][step * self._loads : (step + 1) * self._loads]:
                 held += LoadWordsOp.create(self.shared, [added(added(first, place), beyond)], CHUNK)
