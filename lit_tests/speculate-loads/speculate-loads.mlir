@@ -1,4 +1,15 @@
 // RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-speculate-loads,canonicalize,cse)" | FileCheck %s
+// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-speculate-loads{loops=false},canonicalize,cse)" | FileCheck %s --check-prefix=ONCE
+
+// Without loops, branches in loops of a work-item stay, and no loop is there twice.
+
+// ONCE-LABEL: func.func @read_before
+// ONCE: arith.select
+// ONCE-LABEL: func.func @versions
+// ONCE: scf.if
+// ONCE: math.sqrt
+// ONCE-NOT: math.sqrt
+// ONCE: return
 
 // The branch reads what its condition has read: the value is there, and the branch becomes a choice.
 

@@ -27,8 +27,10 @@ from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pass, Pipeline, Upstream
 from pykern.passes.kernel.delinearise import Delinearise
 from pykern.passes.kernel.expand_ndrange import ExpandNdrange
+from pykern.passes.kernel.join_stores import JoinStores
 from pykern.passes.kernel.promote_cells import PromoteCells
 from pykern.passes.kernel.promote_private import PromotePrivate
+from pykern.passes.kernel.speculate_loads import SpeculateLoads
 from pykern.passes.kernel.tighten_bounds import TightenBounds
 
 
@@ -93,6 +95,9 @@ def c_pipeline() -> Pipeline:
                 TightenBounds(),  # guards become loop bounds
                 PromoteCells(),  # a sum in an element is one in a variable
                 PromotePrivate(),
+                JoinStores(),  # compilers make better vectors of choices than of branches that store
+                CLEAN,  # one load of an element that both sides read
+                SpeculateLoads(loops=False),
                 Upstream("canonicalize,cse"),
             )
         )

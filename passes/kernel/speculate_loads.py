@@ -52,14 +52,18 @@ class SpeculateLoads(Pass):
     only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("scf.if",)
     ops: int = SPECULATED_OPS
+    loops: bool = True
+    """Whether branches in loops of a work-item become choices, too."""
 
     def run(self, module: ir.Module) -> bool:
         changed = False
         for kernel in kernels.kernels(module):
             for branch in named(kernel, "scf.if"):  # a walk comes to the inner branch first
-                changed |= self._branch(branch)
-            for loop in find(kernel, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes):
-                changed |= self._version(kernel, loop)
+                if self.loops or not _is_repeated(branch):
+                    changed |= self._branch(branch)
+            if self.loops:
+                for loop in find(kernel, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes):
+                    changed |= self._version(kernel, loop)
         return changed
 
     def _version(self, kernel: ir.Operation, loop: ir.Operation) -> bool:
@@ -119,6 +123,15 @@ class SpeculateLoads(Pass):
                 replace(op, [there])
         _choose(branch)
         return True
+
+
+def _is_repeated(op: ir.Operation) -> bool:
+    """Whether an op stands in a loop of a work-item."""
+    while (parent := op.parent) is not None:
+        op = parent.operation
+        if op.name in ("scf.for", "scf.while") and kern.ITEMS not in op.attributes:
+            return True
+    return False
 
 
 def _waiting(loop: ir.Operation) -> list[ir.Operation]:
