@@ -15,6 +15,7 @@ from forms_products import PRODUCTS
 from forms_records import RECORDS
 from forms_rows import ROWS
 from forms_setting import Computation, Form
+from forms_shared import SHARED
 from forms_small import SMALL
 from forms_stencils import STENCILS
 from forms_sweeps import SWEEPS
@@ -31,6 +32,7 @@ COMPUTATIONS: tuple[Computation, ...] = (
     *PRODUCTS,
     *IMAGES,
     *RECORDS,
+    *SHARED,
     *GRIDS,
     *LINES,
     *SMALL,

@@ -111,3 +111,38 @@ func.func @others(%o: memref<?x?xf32>, %x: memref<?x?xf32>, %lo: index, %hi: ind
   } {kern.items}
   return
 }
+
+// -----
+
+// The two loops go by two lengths: they are compared in front of all work-items, and both loops stay as they were in a copy.
+
+// CHECK-LABEL: func.func @lengths
+// CHECK: %[[SAME:.*]] = arith.cmpi eq, %arg4, %arg5 : index
+// CHECK: scf.if %[[SAME]] {
+// CHECK-COUNT-1: math.exp
+// CHECK: scf.for %{{.*}} = %c0 to %arg4
+// CHECK-NOT: math.exp
+// CHECK: } else {
+// CHECK-COUNT-2: math.exp
+// CHECK: return
+func.func @lengths(%o: memref<?x?xf32>, %x: memref<?x?xf32>, %lo: index, %hi: index, %n: index, %m: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    %sum = scf.for %k = %c0 to %n step %c1 iter_args(%held = %zero) -> (f32) {
+      %v = memref.load %x[%i, %k] : memref<?x?xf32>
+      %e = math.exp %v : f32
+      %next = arith.addf %held, %e : f32
+      scf.yield %next : f32
+    }
+    scf.for %k = %c0 to %m step %c1 {
+      %v = memref.load %x[%i, %k] : memref<?x?xf32>
+      %e = math.exp %v : f32
+      %q = arith.divf %e, %sum : f32
+      memref.store %q, %o[%i, %k] : memref<?x?xf32>
+    }
+  } {kern.items}
+  return
+}

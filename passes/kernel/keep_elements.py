@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import memref
+from mlir.dialects import arith, memref
 
+from pykern.passes.analysis.cost_model.code_size import VERSIONED_OPS
 from pykern.passes.arithmetic.vector_math.expand_math import RULES
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import attributes_of
+from pykern.passes.ir.loop_versions import branch_on
 from pykern.passes.ir.memory import ancestor_in, has_one_name
 from pykern.passes.ir.values import defining, is_argument, is_inside, is_nested_in, parent_of
-from pykern.passes.kernels import find, replace, unaliased_loops
+from pykern.passes.kernels import find, is_constant, replace, unaliased_loops
 from pykern.passes.remarks import remark
 
 _HARMLESS = ("arith.", "math.", "memref.dim", "memref.load", "memref.store", "scf.for", "scf.if", "scf.yield")
@@ -32,7 +34,8 @@ class KeepElements(Pass):
     In:  kernels as loops over work-items, marked `kern.noalias`.
     Out: where one loop computes an elementary function, a later one in the same block computes it of the same numbers,
          and writes, to an array that nobody reads or writes in between, an element of its own in each iteration of each
-         work-item: the first loop stores the function's value there, and the second one loads it.
+         work-item: the first loop stores the function's value there, and the second one loads it. Where the loops end
+         at two numbers, these are compared in front of all work-items, and a copy of the loops runs as it did.
     """
 
     name: ClassVar[str] = "kern-keep-elements"
@@ -45,6 +48,39 @@ class KeepElements(Pass):
             for store in list(_stores(loop)):
                 changed |= any(_keep(earlier, loop, store) for earlier in _earlier(loop))
         return changed
+
+
+def _keep(first: ir.Operation, second: ir.Operation, store: ir.Operation) -> bool:
+    """Keep a function of the first loop where the store of the second one writes, if there is one."""
+    found = _computed_twice(first, second, store)
+    if found is None or not _let_be_of_one_length(first, second):
+        return False
+    other, op = found
+    memory, *indices = list(store.operands)[1:]
+    counters = first.regions[0].blocks[0].arguments[0], second.regions[0].blocks[0].arguments[0]
+    remark(op, f"`{op.name}` is kept from the loop before, where this one writes")
+    with ir.InsertionPoint.after(other), other.location:
+        places = [counters[0] if index == counters[1] else index for index in indices]
+        memref.StoreOp(other.results[0], memory, places)
+    with ir.InsertionPoint(op), op.location:
+        replace(op, [memref.LoadOp(memory, indices).result])
+    return True
+
+
+def _let_be_of_one_length(first: ir.Operation, second: ir.Operation) -> bool:
+    """Let two loops end at one number, in a copy of all loops if that is known at run time alone."""
+    ends = first.operands[1], second.operands[1]
+    if ends[0] == ends[1]:
+        return True
+    outermost = _around(second)[-1]
+    constants = [is_constant(end) is not None for end in ends]
+    too_long = len(find(outermost, lambda _: True)) > VERSIONED_OPS
+    if all(constants) or too_long or outermost == second or any(is_inside(end, outermost) for end in ends):
+        return False
+    with ir.InsertionPoint(outermost), outermost.location:
+        branch_on(outermost, arith.CmpIOp(arith.CmpIPredicate.eq, *ends).result)
+    second.operands[1] = ends[0]
+    return True
 
 
 def _stores(loop: ir.Operation) -> Iterator[ir.Operation]:
@@ -69,27 +105,29 @@ def _around(loop: ir.Operation) -> list[ir.Operation]:
 
 
 def _earlier(loop: ir.Operation) -> list[ir.Operation]:
-    """Loops of the same iterations in front of a loop, in its block."""
-    bounds = list(loop.operands)[:3]
+    """Loops in front of a loop, in its block, that begin at the same number and go by the same steps."""
+    lower, _, step = list(loop.operands)[:3]
     others = [o.operation for o in loop.block.operations if o.operation.name == "scf.for"]
     return [
         one
         for one in others
         if one != loop
         and one.is_before_in_block(loop)
-        and list(one.operands)[:3] == bounds
+        and (one.operands[0], one.operands[2]) == (lower, step)
         and ("unsignedCmp" in one.attributes) == ("unsignedCmp" in loop.attributes)
     ]
 
 
-def _keep(first: ir.Operation, second: ir.Operation, store: ir.Operation) -> bool:
-    """Keep a function of the first loop where the store of the second one writes."""
+def _computed_twice(
+    first: ir.Operation, second: ir.Operation, store: ir.Operation
+) -> tuple[ir.Operation, ir.Operation] | None:
+    """A function that both loops compute, of the same numbers, and that can be kept where the store writes."""
     memory, *indices = list(store.operands)[1:]
     element = ir.MemRefType(memory.type).element_type
     if not _is_free(memory, first, second, store) or not _is_simple(first, second):
-        return False
+        return None
     if any(_comes_behind(index, first) for index in indices if not is_inside(index, second)):
-        return False
+        return None
     written = {op.operands[1] for op in _between(first, second) if op.name == "memref.store"}
     counters = first.regions[0].blocks[0].arguments[0], second.regions[0].blocks[0].arguments[0]
     for op in [o.operation for o in second.regions[0].blocks[0].operations]:
@@ -99,14 +137,8 @@ def _keep(first: ir.Operation, second: ir.Operation, store: ir.Operation) -> boo
             if other.name == op.name and _is_equal(
                 other.results[0], op.results[0], counters, first, second, written
             ):
-                remark(op, f"`{op.name}` is kept from the loop before, where this one writes")
-                with ir.InsertionPoint.after(other), other.location:
-                    places = [counters[0] if index == counters[1] else index for index in indices]
-                    memref.StoreOp(other.results[0], memory, places)
-                with ir.InsertionPoint(op), op.location:
-                    replace(op, [memref.LoadOp(memory, indices).result])
-                return True
-    return False
+                return other, op
+    return None
 
 
 def _is_free(memory: ir.Value, first: ir.Operation, second: ir.Operation, store: ir.Operation) -> bool:

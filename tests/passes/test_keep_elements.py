@@ -77,6 +77,39 @@ def test_as_the_reference(rng, kernel, shape):
 
 
 @pk.kernel
+def part(o, x):
+    """The result may have fewer columns than what is added up."""
+    i = pk.index()
+    total = x.dtype(0)
+    for k in range(x.shape[1]):
+        total += pk.exp(x[i, k])
+    for k in range(o.shape[1]):
+        o[i, k] = pk.exp(x[i, k]) / total
+
+
+@pk.kernel
+def each(o, x):
+    """The sum is in the work-items of a row."""
+    i, j = pk.index()
+    total = x.dtype(0)
+    for k in range(x.shape[1]):
+        total += pk.exp(x[i, k])
+    o[i, j] = pk.exp(x[i, j]) / total
+
+
+@pytest.mark.parametrize("columns", [1, 5, 16, 33])
+def test_rows_of_two_lengths(rng, columns):
+    x = rng.standard_normal((19, 33))
+    expected = np.exp(x) / np.exp(x).sum(1, keepdims=True)
+    for kernel, dimensions in ((part, 1), (each, 2)):
+        room = np.full((21, columns + 2), 7.0)
+        found = room[:19, :columns]
+        kernel(found, x, ndrange=found.shape[:dimensions])
+        np.testing.assert_allclose(found, expected[:, :columns], rtol=1e-12)
+        assert (room[19:] == 7).all() and (room[:, columns:] == 7).all()
+
+
+@pk.kernel
 def counted(o, x):
     i = pk.index()
     total = x.dtype(0)
