@@ -1,9 +1,8 @@
-"""Intervals of what loops with a condition carry, proved by induction.
+"""Integer ranges of values that `scf.while` carries, proved by induction.
 
-Comes in: values that an `scf.while` carries. Goes out: the interval that they begin in, where each iteration leaves
-them there. The two ends of a search by halves are never outside of where they were at the start, for example: while
-`low < high`, the middle is below `high`, so that `middle + 1` is at most `high`.
-Read next: `integer_ranges` (all other values), `narrow_indices`.
+Comes in: values that an `scf.while` carries. Goes out: the range of their initial values, if each iteration keeps them
+in it. In a binary search, for example, both ends stay in the range where they began: while `low < high`, the middle is
+below `high`, so `middle + 1` is at most `high`. Read next: `integer_ranges` (all other values), `narrow_indices`.
 """
 
 from __future__ import annotations

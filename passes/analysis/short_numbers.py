@@ -1,11 +1,11 @@
-"""The numbers of a launch that are worth to be known when the kernel is compiled, if they are small.
+"""Finds the launch arguments for whose small values it pays to compile a specialised version of the kernel.
 
-Comes in: a kernel at the work-item level. Goes out: `ShortNumbers`: slots of a launch in the order in which they are
-asked for, with the largest number that counts as small. A launch with such numbers gets code of its own
+Comes in: a kernel at the work-item level. Goes out: `ShortNumbers`: argument slots in the order in which a launch asks
+for them, with the largest number that counts as small. A launch with such numbers gets a version of its own
 (`pykern.launching.known_numbers`).
 
-Why: a loop over the 4 rows of a small matrix, a step of 2 through an image or rows of 4 elements are written out,
-taken apart in registers or divided by shifts only where the number is a constant.
+Why: some optimisations need a constant. A loop over the 4 rows of a small matrix can be unrolled, rows of 4 elements
+can be kept in registers, and a division by a step of 2 becomes a shift.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DIVISIONS = (
 
 
 def short_numbers(kernel: ir.Operation) -> ShortNumbers:
-    """What would be worth knowing of a launch of this kernel, each once."""
+    """The arguments of this kernel whose small values are worth knowing, each once."""
     return tuple(_Search(kernel).found)
 
 

@@ -1,6 +1,7 @@
-"""By how much the place of an element moves when a counter counts on: that of a loop, or the number of a work-item.
+"""The stride of an index: by how much it grows when a loop variable, or the number of a work-item, grows by one.
 
-Comes in: a place in memory as arithmetic of integers, and the counter. Goes out: a number, or None.
+Comes in: an index as arithmetic of integers, and the variable. Goes out: a number, or None if it is not constant. The
+index `i * 4 + j` has stride 4 in `i` and 1 in `j`; `i * n` has no known stride in `i`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from pykern.passes.kernels import is_constant
 
 
 def stride(place: ir.Value, counter: ir.Value, known: dict[ir.Value, int | None] | None = None) -> int | None:
-    """By how much a place moves when the counter does; None where that is no known number. `known` are those that
-    were asked for before."""
+    """By how much `place` grows when `counter` grows by one; None where that is no known number.
+
+    `known` keeps the answers for values that were looked at before.
+    """
     known = {counter: 1} if known is None else known
     if place not in known:
         known[place] = _moves(place, counter, known)

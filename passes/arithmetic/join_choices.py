@@ -1,8 +1,10 @@
-"""Choices of what a loop carries wait for the value before them once.
+"""Nested selects of a loop-carried value become one select, which shortens the chain from iteration to iteration.
 
-Comes in: loops whose branches are choices by now. Goes out: `if h > 0: if t < best: best = t` as one choice by both
-conditions, the one that waits for `best` last. Where each condition chose for itself, an iteration waits for all of
-them.
+Comes in: loops whose branches have become `arith.select`. Goes out: one select by the conjunction of the conditions.
+For ``if h > 0: if t < best: best = t``, where `best` is carried by the loop:
+
+    before: best = select(h > 0, select(t < best, t, best), best)   two selects wait for the previous `best`
+    after:  best = select(h > 0 and t < best, t, best)              one does
 """
 
 from __future__ import annotations
@@ -23,10 +25,11 @@ _MAY_BE_POISON = ("nnan", "ninf", "fast>")
 
 @dataclass(frozen=True)
 class JoinChoices(Pass):
-    """Make one choice of two, one within the other, that both keep what a loop carries.
+    """Turn two nested selects, both with the loop-carried value as their else side, into one.
 
     In:  scf.for with ``select(c, select(d, x, carried), carried)``, of scalars or vectors, where `d` compares floats.
-    Out: ``select(c & d, x, carried)``; comparisons that depend on what the loop carries are the last of the conditions.
+    Out: ``select(c & d, x, carried)``. Comparisons that depend on the carried value come last in the
+         conjunction, so that the others are computed before that value is known.
     """
 
     name: ClassVar[str] = "kern-join-choices"
@@ -69,7 +72,7 @@ def _parts(condition: ir.Value) -> list[ir.Value]:
 
 
 def _is_number(condition: ir.Value) -> bool:
-    """Whether a condition is true or false also where nobody asks for it."""
+    """Whether a condition is a comparison that is never poison, so that it may be computed unconditionally."""
     compare = made_by(condition, "arith.cmpf")
     flags = "" if compare is None else str(compare.attributes.get("fastmath", ""))
     return compare is not None and not any(flag in flags for flag in _MAY_BE_POISON)

@@ -1,10 +1,16 @@
-"""Minima and maxima of minima and maxima ask once whether a number is NaN, rather than each of them.
+"""One test for NaN serves a whole tree of minima and maxima, in place of one test for each of them.
 
-Comes in: `arith.maximumf` and `minimumf`, which give NaN where an operand is NaN. Goes out: the same ops without a
-test, and one test of all numbers that they are made of, by which each result is chosen. Read next: `call_extremes`.
+Comes in: `arith.maximumf` and `arith.minimumf`, which return NaN where an operand is NaN. Goes out: the same ops with
+the flag `nnan` (no test), one test whether any leaf of the tree is NaN, and a select for each result. For
+``min(max(a, b), c)``:
 
-Why: a processor of x86 has an instruction for an extreme, and needs two more to keep NaN. A median of nine by a
-sorting network has 36 pairs of extremes, and nine numbers.
+    before                          after
+    %m = arith.maximumf %a, %b      %m = arith.maximumf %a, %b fastmath<nnan,nsz>
+    %r = arith.minimumf %m, %c      %n = arith.minimumf %m, %c fastmath<nnan,nsz>
+                                    %r = select(a, b and c are ordered, %n, NaN)
+
+Why: on x86, a minimum or maximum is one instruction, and two more are needed for NaN. A median of nine by a sorting
+network has 36 pairs of minima and maxima, but only nine leaves. Read next: `call_extremes`.
 """
 
 from __future__ import annotations
@@ -35,12 +41,13 @@ Leaves = dict[ir.Value, None]
 
 @dataclass(frozen=True)
 class JoinNanTests(Pass):
-    """Test what extremes are made of for NaN, two numbers by one comparison, instead of every extreme.
+    """Test the leaves of a tree of minima and maxima for NaN, two of them by one comparison, instead of every node.
 
-    In:  arith.maximumf and minimumf of numbers or vectors.
-    Out: where extremes of one block are made of each other and have fewer numbers to be tested than tests: the same
-         without NaN (`nnan`), and what others read of them chosen: NaN, unless all numbers behind it are ordered. What
-         waits for the iteration before it stays as it is: there a choice more is a longer way.
+    In:  arith.maximumf and arith.minimumf of scalars or vectors.
+    Out: the same ops with `nnan`, and a select for each result that other ops use: NaN, unless all leaves below it are
+         ordered. This is done for trees within one block where it makes fewer tests. A value that depends on the
+         previous iteration of a loop stays as it is, because the select would lengthen the chain from one iteration to
+         the next.
     """
 
     name: ClassVar[str] = "kern-join-nan-tests"
@@ -61,7 +68,7 @@ class JoinNanTests(Pass):
 
 
 def _connected(first: ir.Operation) -> dict[int, ir.Operation]:
-    """The extremes of one block that give each other what they are made of."""
+    """The minima and maxima of one block that are connected with an op: results of some are operands of others."""
     found, waiting = {identity(first): first}, [first]
     while waiting:
         op = waiting.pop()
@@ -75,7 +82,7 @@ def _connected(first: ir.Operation) -> dict[int, ir.Operation]:
 
 
 def _join(group: list[ir.Operation]) -> bool:
-    """Take the tests of a group, in the order of the block, together where that makes fewer of them."""
+    """Replace the tests of a group, given in the order of the block, by common ones where these are fewer."""
     behind: dict[ir.Value, Leaves] = {}
     tests = 0
     for op in group:
@@ -141,7 +148,7 @@ def _numbers(attribute: ir.Attribute) -> Iterable[float]:
 
 
 def _waits(op: ir.Operation, sets: Iterable[Leaves]) -> bool:
-    """Whether one of the values comes from the iteration before."""
+    """Whether one of the values comes from the previous iteration."""
     carried: set[ir.Value] = set()
     while op.parent is not None and op.parent.name != "func.func":
         op = op.parent.operation

@@ -1,7 +1,13 @@
-"""Sums of what is computed of windows read the array itself: ``((w - w.mean(1)[:, None]) ** 2).sum(1)``.
+"""Reductions over sliding windows are fused with the elementwise operation that they read.
 
-Comes in: tensors, behind upstream's fusion. Goes out: the same, without arrays that hold a number for each element of
-each window. Read next: `passes.tensor.read_windows`, by which operations read the array that windows were made from.
+Comes in: tensors, after fusion by MLIR's own pass. Goes out: the same without the intermediate array, which would hold
+a number for each element of each window. In ``((w - w.mean(1)[:, None]) ** 2).sum(1)``, where `w` are the windows of
+length m of an array x:
+
+    before: t[i, k] = (x[i + k] - mean[i]) ** 2, of n * m elements;  r[i] += t[i, k]
+    after:  r[i] += (x[i + k] - mean[i]) ** 2
+
+Read next: `passes.tensor.read_windows`, which lets operations read `x[i + k]` instead of a copy of the windows.
 """
 
 from __future__ import annotations
@@ -30,13 +36,14 @@ from pykern.passes.kernels import body, named, replace
 
 @dataclass(frozen=True)
 class FuseWindows(Pass):
-    """Join a reduction with the elementwise operation on windows that it reads.
+    """Fuse a reduction with the elementwise op on windows that it reads.
 
-    Fusion of linalg does not, because then no operand tells how long a window is; here empty tensors tell it.
+    MLIR's fusion does not do this: no operand of the fused op would have the length of a window as its own dimension,
+    and the loop bounds of a `linalg.generic` come from its operands. Here an empty tensor of that length is added.
 
     In:  linalg.generic on tensors.
-    Out: where an elementwise op reads at the sum of two loops, and a reduction alone reads its result, each element
-         once: one op.
+    Out: one op in place of two, where an elementwise op indexes an array by the sum of two loops, and a reduction is
+         the only reader of its result and reads each element once.
     """
 
     name: ClassVar[str] = "kern-fuse-windows"
@@ -58,7 +65,7 @@ def _join(reader: ir.Operation) -> None:
 
 
 def _is_of_windows(op: ir.Operation) -> bool:
-    """Whether an op without reductions reads at a sum of loops, and computes one result that one op reads, once."""
+    """Whether an op without reductions indexes an operand by a sum of loops, and its one result has one use."""
     return (
         is_elementwise(op)
         and any(not isinstance(e, ir.AffineDimExpr) for one in indexing_maps(op)[:-1] for e in one.results)

@@ -1,7 +1,7 @@
 """Several `linalg.generic` over one iteration space become one, which stands where the last of them stood.
 
-Comes in: ops of one block that may run together (`fuse_siblings`, `elementwise_runs` ask that). Goes out: one op with a
-result for each value that others read; what only the ops themselves read is never in memory.
+Comes in: ops of one block that may run in one loop nest; `fuse_siblings` and `elementwise_runs` have checked that. Goes
+out: one op with a result for each value that other ops read. Values that only the fused ops read are never in memory.
 """
 
 from __future__ import annotations

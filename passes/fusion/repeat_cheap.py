@@ -1,4 +1,11 @@
-"""What several operations read, and one array makes by a little arithmetic, each of them computes for itself."""
+"""Cheap elementwise operations with several readers are duplicated, so that each copy fuses with its reader.
+
+Comes in: tensors, before fusion. Goes out: the same, with a copy of the operation for each reader. For
+``y = x * 2; a = y.sum(0); b = y.sum(1)``:
+
+    before: y = x * 2 is written to memory, and read twice
+    after:  a = sum of x * 2 along 0, b = sum of x * 2 along 1; y is never in memory
+"""
 
 from __future__ import annotations
 
@@ -23,14 +30,14 @@ _CHEAP = frozenset({
 
 @dataclass(frozen=True)
 class RepeatCheap(Pass):
-    """Give each reader of an elementwise op an op of its own, which fusion then joins with it.
+    """Duplicate a cheap elementwise op for each of its readers; fusion then joins each copy with its reader.
 
-    Reading one array costs as much as reading what is computed of it, which would be written and kept beside. Readers
-    that all go by rows get it from each other.
+    It costs as much to read the op's operand again as to read its result, and the result need not be written. Nothing
+    is done where all readers go over rows, because these share values within a row (`rows`).
 
     In:  linalg.generic on tensors, before fusion.
-    Out: more of them, with one reader each. Ops that read two whole arrays, that are results of the program, and those
-         that a product of matrices or a reader over more loops needs, stay as they are.
+    Out: a copy of the op for each reader. An op stays single if it reads two arrays of its own size, is a result of the
+         program, or is read by a matrix product or by an op with more loops.
     """
 
     name: ClassVar[str] = "kern-repeat-cheap"
@@ -46,12 +53,12 @@ class RepeatCheap(Pass):
 
 
 def _has_readers(op: ir.Operation) -> bool:
-    """Whether more than one operation may read the result: of most there is one, which is quickly seen."""
+    """Whether a result has at least two uses. Most have one, so this comes first."""
     return any(len(list(itertools.islice(result.uses, 2))) == 2 for result in op.results)
 
 
 def _sums_across(op: ir.Operation) -> bool:
-    """Whether it sums up along another loop than the last, and is no product of matrices."""
+    """Whether it reduces along a loop that is not the last one, and is no matrix product."""
     return any(reduction_loops(op)[:-1]) and not _is_product(op)
 
 
@@ -99,8 +106,8 @@ def _repeat(op: ir.Operation) -> None:
 
 
 def _goes_by_rows(reader: ir.Operation) -> bool:
-    """Whether it may be one of the operations that go over a row together, which has the value at hand (`rows`):
-    neither it nor the next ones behind it sum up along another loop than the last."""
+    """Whether it may belong to a group of operations that go over a row together (`rows`), and share its values:
+    neither it nor the operations that follow it reduce along a loop that is not the last one."""
     waiting, seen = [reader], set[int]()
     while waiting and len(seen) < FOLLOWED_READERS:
         op = waiting.pop()
@@ -116,7 +123,8 @@ def _goes_by_rows(reader: ir.Operation) -> bool:
 
 
 def _is_product(op: ir.Operation) -> bool:
-    """Of matrices: a factor is read in several iterations, where a sum of products has elements of its own."""
+    """Whether it is a matrix product: it reads an element of a factor in several iterations, a plain sum of products in
+    one."""
     return multiplies(op) and not all(len(loops_in(m)) == m.n_dims for m in indexing_maps(op)[:2])
 
 

@@ -37,7 +37,7 @@ def starts_of(operations: list[ir.Operation]) -> tuple[dict[int, Starts], set[in
 
 
 def _reaches_all(op: ir.Operation, output: int) -> bool:
-    """Whether the op writes every cell of the output: not where an index comes twice, as on a diagonal."""
+    """Whether the op writes every element of the output: not where an index occurs twice, as on a diagonal."""
     return indexing_maps(op)[-outputs_of(op) :][output].is_projected_permutation
 
 

@@ -1,9 +1,13 @@
-"""What a loop reads at a place that it keeps is kept too: `if x[j] > x[best]: best = j` carries `x[best]`.
+"""A loop that carries an index also carries the element at this index, so that it is not loaded again.
 
-Comes in: a kernel as loops over work-items. Goes out: loops that carry the value beside its place. Read next:
-`vectorize.selection`, which makes vectors of loops that keep the best value and its place.
+Comes in: a kernel as loops over work-items. Goes out: loops that carry the value beside its index:
 
-Why: a load at a carried index waits for the comparison before it, and no vector can make it.
+    before                              after
+    for j: if x[j] > x[best]:           for j: if x[j] > v:
+               best = j                            best = j; v = x[j]
+
+Why: a load at a carried index has to wait for the comparison of the previous iteration, and cannot be vectorised.
+Read next: `vectorize.selection`, which vectorises loops that carry the best value and its index.
 """
 
 from __future__ import annotations
@@ -28,14 +32,14 @@ from pykern.passes.remarks import remark
 
 @dataclass(frozen=True)
 class CarrySelectedLoads(Pass):
-    """Keep in values what loops read at places that they choose.
+    """Carry the element at a carried index beside the index, instead of loading it in each iteration.
 
     In:  kernels as loops over work-items, marked `kern.noalias`.
-    Out: where a loop carries an index that each iteration keeps or replaces by another one, and reads an array, which
-         it does not write, at both: it carries what stands at the index too, and chooses it by the same condition. What
-         stands at the first index is read in front of the loop, if it runs at all. The same where an array that nobody
-         writes is read behind the loop at the index that it gives: there, or where it is known that an iteration has
-         replaced the index.
+    Out: a loop that carries an index, which each iteration keeps or replaces by another one, and loads elements of an
+         array at both, carries the element too, selected by the same condition. The loop must not write the array. The
+         first element is loaded in front of the loop, if the loop runs at all. The same is done for a load after the
+         loop at the final index, from an array that nothing writes, where the first element may be loaded or an
+         iteration is known to have replaced the index.
     """
 
     name: ClassVar[str] = "kern-carry-selected-loads"

@@ -1,8 +1,8 @@
-"""What becomes of loops of constant length around small arrays or index arithmetic, before anything is changed.
+"""Plans the unrolling of loops with constant trip counts around small private arrays or index arithmetic.
 
-Comes in: the loop over work-items, arrays of a work-item's own, and values to be known. Goes out: `Plan`: which loops
-are to be unrolled, which cell an access means, which cells an op changes, how many ops there will be.
-Read next: `unrolling`, which carries it out.
+Comes in: the loop over work-items, private arrays, and values that have to become constants. Goes out: a `Plan`: which
+loops are unrolled, which element each access means, which elements an op changes, and how many ops there will be.
+Nothing is changed yet. Read next: `unrolling`, which carries out the plan.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is said to differentiation only goes, once that is done."""
+"""Removes `kern.stop_gradient` after differentiation, the only stage for which it means anything."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pykern.passes.kernels import named, replace
 
 @dataclass(frozen=True)
 class DropStopGradient(Pass):
-    """Put the value of each `kern.stop_gradient` in its place.
+    """Replace each `kern.stop_gradient` by its operand.
 
     In:  any module, after its derivatives were taken. Out: the same without `kern.stop_gradient`.
     """

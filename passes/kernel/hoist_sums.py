@@ -1,8 +1,14 @@
-"""What is the same for all work-items of a row is summed once for the row: ``o[i, j] = x[i, j] / x[i].sum()``.
+"""Loop-invariant code motion of whole loops: a sum that all work-items of a row share is computed once for the row.
 
-Comes in: a kernel as loops over work-items. Goes out: loops of a work-item that read nothing of the innermost index in
-front of the loop over it; where rows can be work-items, they are, as if the kernel had been written so. Read next:
-`vectorize.ordered`, which adds up several rows at a time.
+Comes in: a kernel as loops over work-items. Goes out: loops that do not depend on the innermost index stand in front of
+the loop over it. Where possible, the rows then are the work-items. For ``o[i, j] = x[i, j] / x[i].sum()``:
+
+    before                                  after
+    for i: for j:                           for i:
+        s = 0; for k: s += x[i, k]              s = 0; for k: s += x[i, k]
+        o[i, j] = x[i, j] / s                   for j: o[i, j] = x[i, j] / s
+
+Read next: `vectorize.ordered`, which adds up several rows at a time.
 """
 
 from __future__ import annotations
@@ -28,13 +34,14 @@ _READING = ("arith.", "math.", "memref.dim", "memref.load", "scf.for", "scf.if",
 
 @dataclass(frozen=True)
 class HoistSums(Pass):
-    """Move loops that give the same to all work-items out of the loop over them.
+    """Move loops whose results are the same for all work-items out of the loop over these work-items.
 
     In:  kernels as loops over work-items, the innermost marked `kern.items`, and `kern.noalias`.
-    Out: a loop in the body that carries numbers, reads arrays that the kernel does not write, and depends on no value
-         of the loop over work-items stands in front of it, where it runs if there is a work-item at all. If all rows
-         have the same work-items and write cells of their own, and no loop is left in a work-item, the loop over
-         rows is marked `kern.items` instead, and runs if rows have work-items.
+    Out: an inner loop stands in front of the loop over work-items, and runs if there is at least one work-item.
+         Required: its results are numbers, it reads only arrays that the kernel does not write, and it uses no value
+         that the loop over work-items defines. If all rows have the same number of work-items and write different
+         elements, and no loop is left in a work-item, the loop over rows is marked `kern.items` in its place, and runs
+         if rows have work-items.
     """
 
     name: ClassVar[str] = "kern-hoist-sums"

@@ -1,8 +1,13 @@
-"""A loop of a work-item's own goes around the loop over work-items, where its offsets come from tables.
+"""Loop interchange for index offsets that are read from a table: the loop over the table moves outside.
 
-Comes in: a kernel as loops over work-items. Goes out: `for q in range(9): o[q, j] = f[q, (j - ex[q]) % n]` of all
-work-items `j` of a row as a loop over `q` around one over `j`, in which `ex[q]` is one number. Read next:
-`wrapped_offsets`, `edges`, which take indices apart whose offsets do not change in the loop over work-items.
+Comes in: a kernel as loops over work-items. Goes out: the loop of each work-item around the loop over work-items:
+
+    before                                          after
+    for j: for q in 0..9:                           for q in 0..9: c = ex[q]; for j:
+        o[q, j] = f[q, (j - ex[q]) % n]                 o[q, j] = f[q, (j - c) % n]
+
+In the new inner loop the offset does not change. Read next: `wrapped_offsets` and `edges`, which then remove
+modulos and comparisons from such indices.
 """
 
 from __future__ import annotations
@@ -28,9 +33,9 @@ class LoopsAroundItems(Pass):
     """Interchange a loop over work-items with the only loop of a work-item, for offsets that are read from tables.
 
     In:  kernels as loops over work-items, the innermost marked `kern.items`.
-    Out: where such a loop is all that a work-item does, carries nothing, and is the same for all, and where an index of
-         the work-item plus a number from a table is wrapped around or compared: the loop stands around the one over
-         work-items. Each work-item runs its iterations in their order; work-items have none.
+    Out: the work-item's loop stands around the loop over work-items. Required: this loop is all that a work-item does,
+         it carries no values and has the same bounds for all work-items, and an index of the work-item plus a number
+         from a table is compared or goes through a modulo. Each work-item still runs its iterations in order.
     """
 
     name: ClassVar[str] = "kern-loops-around-items"

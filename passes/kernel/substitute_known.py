@@ -1,8 +1,8 @@
-"""Numbers of the launch that are known become constants: lengths and strides of arrays, scalars, counts.
+"""Specialises a kernel for a launch: lengths and strides of arrays and integer arguments that are known are constants.
 
-Comes in: a kernel at the work-item level with `kern.known`. Goes out: the same with constants in place of such scalars,
-and arrays whose types say their lengths and strides. Counts are taken up by `expand_ndrange`. Read next:
-`launch_arguments`.
+Comes in: a kernel at the work-item level with `kern.known`. Goes out: the same with constants in place of these
+arguments, and with static lengths and strides in the types of arrays: `memref<?xf32>` becomes `memref<128xf32>`.
+The known numbers of work-items are used by `expand_ndrange`. Read next: `launch_arguments`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from pykern.passes.kernels import MEMORY_OPERAND, index_constant, is_constant, u
 
 @dataclass(frozen=True)
 class SubstituteKnown(Pass):
-    """Put what is known of a launch into the kernel.
+    """Replace what is known of a launch by constants.
 
-    In:  kernels with `kern.known`: pairs of the number of a slot and what it holds.
-    Out: integer arguments that are known have no uses, nor has `memref.dim` of such lengths; arrays that are only
-         loaded from, stored to and asked for their lengths have them in their types, and their strides. Arguments stay.
+    In:  kernels with `kern.known`: pairs of an argument slot's number and its value.
+    Out: known integer arguments, and `memref.dim` of known lengths, have no uses. The types of arrays have the known
+         lengths and strides, if the kernel only loads from them, stores to them and asks for their lengths. The kernel
+         keeps all of its arguments.
     """
 
     name: ClassVar[str] = "kern-substitute-known"

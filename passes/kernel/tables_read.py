@@ -1,7 +1,6 @@
-"""Numbers that a kernel reads from tables: integers of arrays that it does not write, at the same place for many
-work-items.
+"""Loads of offsets from tables: integers of arrays that the kernel does not write, at an index that is loop-invariant.
 
-Comes in: a loop over work-items. Goes out: such loads, in front of the loop. Read next: `wrapped_offsets`,
+Comes in: a loop over work-items. Goes out: these loads, hoisted in front of the loop. Read next: `wrapped_offsets`,
 `loops_around_items`, `split_edges`, `unroll_index_loops`.
 """
 
@@ -40,8 +39,8 @@ def is_table_read(op: ir.Operation) -> bool:
 
 
 def added_tables(root: ir.Operation, items: ir.Operation) -> list[ir.Operation]:
-    """The reads of tables within `root`, at places that are the same for all iterations of `items`, that are added to
-    its index where that is compared, clamped or wraps around."""
+    """The loads from tables within `root` that are invariant in the loop `items` and are added to its variable, where
+    the sum is compared, clamped or goes through a modulo."""
     variable = items.opview.induction_variable
     tables = [op for op in find(root, is_table_read) if variable not in arguments_behind(op.results[0])]
     if not tables:

@@ -1,4 +1,4 @@
-"""A kernel's body once more, with the cells of its small arrays in values and the loops over them unrolled.
+"""Unrolls loops over small private arrays and replaces the arrays' elements by SSA values (scalar replacement).
 
 Comes in: a `Plan` that refuses nothing. Goes out: the body of the loop over work-items, rewritten.
 """
@@ -20,7 +20,7 @@ Cells = dict[Cell, ir.Value]
 
 
 class Unrolling:
-    """Emits at the insertion point; `values` maps what was to what is, `cells` are those of the arrays now."""
+    """Emits at the insertion point. `values` maps old values to new ones; `cells` has the arrays' current elements."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

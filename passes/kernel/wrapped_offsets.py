@@ -1,8 +1,13 @@
-"""`(j + c) % n` in a loop over `j`, with any `c` that the loop does not change: an index that wraps around.
+"""Removes the modulo from indices that wrap around: `(j + c) % n` in a loop over `j`, for any loop-invariant `c`.
 
-Comes in: a loop over work-items. Goes out: a loop over rounds, and within it one over what the index is, `t`, from
-which `j` follows: `t` and `j` walk along memory side by side, and nothing is divided. Read next: `delinearise`, whose
-flat index is the same with no offset; `edges`, which take offsets of known small numbers.
+Comes in: a loop over work-items. Goes out: an outer loop over rounds, and an inner loop over the wrapped index `t`,
+from which `j` follows. Within a round both grow by one per iteration, so that accesses by either are contiguous:
+
+    before                              after
+    for j in 0..n:                      for each round (at most two here):
+        o[j] = x[(j + c) % n]               for t in the part of 0..n of this round: o[t - c + round * n] = x[t]
+
+Read next: `delinearise`, for flat indices, which are the case without an offset; `edges`, for small constant offsets.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Of a product whose diagonal alone is read, the diagonal is computed: ``np.trace(a @ b)``, ``np.diag(a @ b)``."""
+"""A matrix product of which only the diagonal is read computes only the diagonal.
+
+Comes in: tensors. Goes out: ``np.diag(a @ b)``, and so ``np.trace(a @ b)``, in n * n multiplications, not n * n * n:
+
+    before: c[i, j] += a[i, k] * b[k, j];  d[i] = c[i, i]
+    after:  d[i] += a[i, k] * b[k, i]
+"""
 
 from __future__ import annotations
 
@@ -18,10 +24,10 @@ from pykern.passes.kernels import body, named, replace
 
 @dataclass(frozen=True)
 class ComputeDiagonals(Pass):
-    """Compute of a product of matrices the cells that are read, where these are fewer than it has.
+    """Compute only those elements of a matrix product that are read, where its only reader takes a diagonal.
 
-    In:  linalg.generic on tensors: a product, and one op alone that reads it, at places that repeat a loop.
-    Out: a sum of products for each of these places; the product is left to canonicalization.
+    In:  linalg.generic on tensors: a product, and its only reader, which uses one loop for two dimensions (`c[i, i]`).
+    Out: a sum of products for each element that is read. The product has no uses any more; canonicalization erases it.
     """
 
     name: ClassVar[str] = "kern-compute-diagonals"
@@ -36,7 +42,7 @@ class ComputeDiagonals(Pass):
 
 
 def _takes_diagonal(op: ir.Operation) -> bool:
-    """Whether each element of the result is one of an array, at places that repeat a loop and skip none."""
+    """Whether the op copies elements of an array, and uses one loop as the index of two dimensions."""
     if len(op.operands) != 2 or len(op.results) != 1:
         return False  # first: of most ops no more has to be looked at
     block = body(op)
@@ -58,7 +64,7 @@ def _takes_diagonal(op: ir.Operation) -> bool:
 
 
 def _is_product(op: ir.Operation) -> bool:
-    """Whether an op adds up products, from one number on, and one op alone reads them."""
+    """Whether an op is a sum of products that starts from one number for all elements, and has one use."""
     if not multiplies(op) or len(list(op.results[0].uses)) != 1:
         return False
     start = made_by(op.operands[2], "linalg.generic")

@@ -1,4 +1,10 @@
-"""What is added to an argument that may not be written is computed in new memory at once, without a copy before."""
+"""Elementwise updates of read-only arguments write to new memory, without a copy of the argument first.
+
+Comes in: tensors, before bufferization. Goes out: for ``x + 1`` as an op with `x` as its output operand:
+
+    before: t = copy of x;  t[i] = t[i] + 1
+    after:  t = new memory;  t[i] = x[i] + 1
+"""
 
 from __future__ import annotations
 
@@ -15,12 +21,12 @@ from pykern.passes.kernels import body, programs
 
 @dataclass(frozen=True)
 class ReadArguments(Pass):
-    """Read an argument of a program as an input, where an elementwise op would change it in its place.
+    """Make a read-only argument an input of an elementwise op that has it as an output and reads it.
 
-    Bufferization copies an argument that may not be written, and the op goes over the copy once more.
+    Otherwise bufferization copies the argument, and the op then goes over the copy: two passes over memory for one.
 
     In:  linalg.generic on tensors, `bufferization.writable` on arguments.
-    Out: the same; no output that an elementwise op reads is an argument that may not be written.
+    Out: the same ops, with the argument among the inputs and an empty tensor as the output.
     """
 
     name: ClassVar[str] = "kern-read-arguments"

@@ -1,4 +1,10 @@
-"""Whoever reads windows of an array reads the array itself, at the sum of two positions."""
+"""Operations on sliding windows read the array that the windows were made from, so that no copy of them is needed.
+
+Comes in: tensors. Goes out: for windows `w` of `x`, as of `sliding_window_view`:
+
+    before: w[i, k] = x[i + k], of n * m elements;  r[i] += w[i, k]
+    after:  r[i] += x[i + k]
+"""
 
 from __future__ import annotations
 
@@ -24,13 +30,14 @@ from pykern.passes.kernels import body, named, replace
 
 @dataclass(frozen=True)
 class ReadWindows(Pass):
-    """Let operations read the array that windows were made from: `w[i, k]` is `x[i + k]`.
+    """Replace reads of windows by reads of the array that they were made from: `w[i, k]` is `x[i + k]`.
 
-    Windows hold each element as often as a window has elements. Fusion of linalg does not join a reduction with
-    them, because then no operand tells how long a window is; here an empty tensor tells it.
+    The array of all windows has m times as many elements, m being the length of a window. MLIR's fusion does not remove
+    it in front of a reduction: no operand would have the length of a window as its own dimension, and the loop bounds
+    of a `linalg.generic` come from its operands. Here an empty tensor of that length is added.
 
     In:  linalg.generic on tensors.
-    Out: the same; windows that nobody reads any more are left to canonicalization.
+    Out: the same ops on the array. The windows have no uses any more; canonicalization erases them.
     """
 
     name: ClassVar[str] = "kern-read-windows"

@@ -25,7 +25,7 @@ import pytest
 
 from pykern.testing.device_needs import kinds, missing_device
 
-LONG = 0.4
+LONG = 0.25
 """Seconds of the processors from which a test is slow."""
 TIMES = Path(__file__).with_name("long_tests.txt")
 REPEATS, SHOWN_BY = "metal:emulated", "tests/parity"

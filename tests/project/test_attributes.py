@@ -15,7 +15,7 @@ from pykern.dialect.attributes import ATTRIBUTES
 from pykern.dialect.context import new_context
 from pykern.errors import VerifyError
 from pykern.passes.framework import Pass, Pipeline
-from tests.project.tree import ROOT, modules
+from tests.project.tree import ROOT, modules, nodes
 
 sys.path.insert(0, str(ROOT / "docs"))
 from extensions.attributes import uses
@@ -36,7 +36,7 @@ def _literals() -> Iterator[tuple[str, str]]:
     for module, path in modules().items():
         if module.startswith("pykern.dialect."):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             if isinstance(node, ast.Constant) and NAME.fullmatch(text := str(node.value)):
                 yield text, f"{module}:{node.lineno}"
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 
-from tests.project.tree import modules
+from tests.project.tree import modules, nodes
 
 
 def test_class_names_are_unique_in_passes():
     places = defaultdict(list)
     for name, path in modules().items():
         if name.startswith("pykern.passes."):
-            for node in ast.walk(ast.parse(path.read_text())):
+            for node in nodes(path):
                 if isinstance(node, ast.ClassDef):
                     places[node.name].append(f"{name}:{node.lineno}")
     assert places, "no class is found: this test looks at nothing"

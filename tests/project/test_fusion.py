@@ -6,7 +6,7 @@ import ast
 import re
 from functools import cache
 
-from tests.project.tree import ROOT, is_in, module_name, modules, source_files
+from tests.project.tree import ROOT, is_in, module_name, modules, nodes, source_files
 
 FUSION = "pykern.passes.fusion"
 PAGE = ROOT / "docs" / "design" / "fusion.md"
@@ -26,8 +26,7 @@ def imported_names() -> tuple[tuple[str, str, str], ...]:
     return tuple(
         (module, node.module, alias.name)
         for module, path in modules().items()
-        if "passes" in (text := path.read_text())
-        for node in ast.walk(ast.parse(text))
+        for node in nodes(path)
         if isinstance(node, ast.ImportFrom) and node.module is not None
         for alias in node.names
     )
@@ -71,8 +70,7 @@ def test_upstream_fuses_in_pipelines_and_in_one_module():
     users = {
         module_name(path)
         for path in source_files()
-        if UPSTREAM in (text := path.read_text())
-        for node in ast.walk(ast.parse(text))
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and UPSTREAM in node.value
     }
     assert users == {*PIPELINES, f"{FUSION}.fuse_long_chains"}

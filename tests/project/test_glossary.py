@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.project.tree import ROOT, module_name, source_files
+from tests.project.tree import ROOT, module_name, nodes, source_files
 
 GLOSSARY = ROOT / "docs" / "inside" / "glossary.md"
 HEADING = "## Words that new names do not use"
@@ -29,7 +29,7 @@ def names() -> Iterator[tuple[str, str]]:
         yield path.stem, place
         if path.name == "__init__.py":
             yield module_name(path).rpartition(".")[2], place
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 yield node.name, f"{place}:{node.lineno}"
             if isinstance(node, ast.arg):

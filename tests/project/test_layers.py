@@ -11,7 +11,7 @@ import graphlib
 
 import pytest
 
-from tests.project.tree import Import, imports, imports_of, is_in, modules, type_only_imports
+from tests.project.tree import Import, imports, imports_of, is_in, modules, nodes, type_only_imports
 
 PLAIN_DATA = ("pykern.data", "pykern.environment", "pykern.storage", "pykern.errors", "pykern.types")
 LEVELS = (
@@ -114,7 +114,7 @@ def test_modules_named_as_text_are_below():
         f"{module}:{node.lineno} names {node.value}"
         for module, path in modules().items()
         if module not in UPWARD_BY_NAME
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         if "." in node.value and node.value in modules() and level(node.value) > level(module)
     ]
@@ -224,7 +224,7 @@ def test_private_names_stay_in_their_module():
     wrong = [
         f"{module}:{node.lineno} imports {alias.name} of {node.module}"
         for module, path in modules().items()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.ImportFrom) and is_in(node.module or "", "pykern")
         for alias in node.names
         if alias.name.startswith("_") and not alias.name.endswith("__")

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from tests.project.tree import ROOT, imports, is_in, module_name, source_files
+from tests.project.tree import ROOT, imports, is_in, module_name, nodes, source_files
 
 BASE = "pykern.passes.kernels"
 """Small questions about a kernel, which ask nothing of the view of the IR."""
@@ -27,7 +27,7 @@ def test_attributes_of_structured_ops_are_read_in_one_place():
     readers = {
         module_name(path)
         for path in source_files()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and node.value in ATTRIBUTES
     }
     assert readers == {STRUCTURED, BUILDER}, f"ask {STRUCTURED}"

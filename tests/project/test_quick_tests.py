@@ -104,7 +104,7 @@ class Collected:
 def test_what_takes_long_is_slow_but_for_one_of_each_file(monkeypatch, tmp_path):
     file = tmp_path / "times.txt"
     file.write_text(
-        "0.9 tests/a.py::one[x y]\n0.8 tests/a.py::two\n0.3 tests/b.py::one\n7.0 tests/b.py::two\n"
+        "0.9 tests/a.py::one[x y]\n0.8 tests/a.py::two\n0.2 tests/b.py::one\n7.0 tests/b.py::two\n"
     )
     monkeypatch.setattr(quick, "TIMES", file)
     names = (

@@ -9,7 +9,7 @@ import ast
 
 import pytest
 
-from tests.project.tree import LINKED, ROOT, module_name, source_files
+from tests.project.tree import LINKED, ROOT, module_name, source_files, trees
 
 LONGEST = 400
 """Lines from which a file is asked what its second idea is."""
@@ -25,7 +25,7 @@ ONE_IDEA = {
 }
 """Longer files that have one idea all the same: which one."""
 
-TREES = {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in source_files()}
+TREES = {str(path.relative_to(ROOT)): tree for path, tree in trees().items()}
 
 
 def test_modules_say_what_they_are():

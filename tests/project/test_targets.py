@@ -8,7 +8,7 @@ import pytest
 
 from pykern.data.target import parse
 from pykern.lowering.targets import names
-from tests.project.tree import modules
+from tests.project.tree import modules, nodes
 
 BETWEEN = (":", "+")
 FAMILIES = ("llvm:", "nvvm:", "rocdl:", "spirv:", "source:")
@@ -32,7 +32,7 @@ def test_no_other_module_takes_names_of_targets_apart():
         f"{name}:{node.lineno}"
         for name, path in modules().items()
         if name != "pykern.data.target"
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if _takes_apart(node)
     ]
     assert not found

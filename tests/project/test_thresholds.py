@@ -10,7 +10,7 @@ import ast
 import itertools
 from collections.abc import Iterator
 
-from tests.project.tree import imports, is_in, modules
+from tests.project.tree import imports, is_in, modules, trees
 
 TABLE = "pykern.passes.analysis.cost_model"
 FOLDERS = ("pykern.passes", "pykern.lowering", "pykern.frontend")
@@ -161,7 +161,7 @@ def _is_number(node: ast.expr) -> bool:
 
 def _trees() -> dict[str, ast.Module]:
     return {
-        name: ast.parse(path.read_text())
+        name: trees()[path]
         for name, path in modules().items()
         if any(is_in(name, folder) for folder in FOLDERS)
         if not is_in(name, TABLE) and not is_in(name, COEFFICIENTS)
@@ -214,7 +214,7 @@ def test_each_number_says_why():
     """Every constant of the table is followed by its unit and reason."""
     silent = []
     for name, path in modules().items():
-        body = ast.parse(path.read_text()).body if is_in(name, TABLE) else []
+        body = trees()[path].body if is_in(name, TABLE) else []
         for node, following in itertools.pairwise([*body, None]):
             if isinstance(node, ast.Assign) and not (
                 isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)

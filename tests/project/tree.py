@@ -53,9 +53,27 @@ def modules() -> dict[str, Path]:
 
 
 @cache
+def trees() -> dict[Path, ast.Module]:
+    """The syntax tree of every source. Parsing takes seconds, so all tests share them.
+
+    `test_style` asks for them when the tests are collected, before `tests.conftest` sets aside what exists by then:
+    millions of nodes, which every collection of garbage would visit.
+    """
+    return {path: ast.parse(path.read_text()) for path in source_files()}
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of the syntax tree of a source."""
+    return tuple(ast.walk(trees()[path]))
+
+
+@cache
 def imports() -> tuple[Import, ...]:
     """Every import of every module, but for those under ``if TYPE_CHECKING:``, which never run."""
-    return tuple(found for name, path in modules().items() for found in imports_of(name, path.read_text()))
+    return tuple(
+        found for name, path in modules().items() for found in _walk(name, trees()[path], lazy=False)
+    )
 
 
 @cache
@@ -64,7 +82,7 @@ def type_only_imports() -> tuple[Import, ...]:
     return tuple(
         found
         for name, path in modules().items()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if _is_type_only(node)
         for found in _walk(name, node, lazy=False)
     )

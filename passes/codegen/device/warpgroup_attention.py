@@ -1,9 +1,10 @@
-"""Attention by an instruction of four subgroups, with keys and values that are copied box by box: Hopper's.
+"""Attention on Hopper: matrix products by `wgmma`, keys and values copied to shared memory through tensor maps.
 
-Comes in: the elements of attention over f16 or bf16 in a kernel, and the boxes of keys and values. Goes out: the
-kernel's body. A warpgroup has 64 queries; of the keys and values of a block one slot is multiplied while the other is
-filled. Queries and the powers of scores are left factors in registers, and sums lie as those of small matrices do, so
-that the softmax between both products is that of `matrix_attention`. Read next: `factor_boxes`.
+Comes in: attention over f16 or bf16 in a kernel, and the boxes of keys and values that a tensor map copies. Goes out:
+the kernel's body. A warpgroup (four subgroups) computes 64 queries. Shared memory has two slots for blocks of keys and
+values: one is multiplied while the other is filled. Queries and the exponentials of scores are left operands in
+registers. The accumulators lie in registers as those of smaller matrix instructions do, so that the softmax between
+both products is that of `matrix_attention`. Read next: `factor_boxes`.
 """
 
 from __future__ import annotations
@@ -45,8 +46,11 @@ _PANEL_WORDS = PANEL_BYTES // 4
 def warpgroup_boxes(
     found: AttentionCall, tile: MatrixAttentionTile, aligned: bool
 ) -> tuple[FactorBoxes, FactorBoxes] | None:
-    """The boxes of keys and values; None where a warpgroup does not compute it: there are fewer queries than it takes,
-    or keys and values have no maps. `aligned`: whether the program's arguments begin at multiples of 16 bytes."""
+    """The boxes of keys and values; None where a warpgroup cannot compute it.
+
+    It cannot where there are fewer queries than it takes, or no tensor map describes keys or values. `aligned` says
+    whether the program's arguments begin at multiples of 16 bytes.
+    """
     if tile.items != ITEMS:
         return None
     keys, values = (_boxes(found, n, aligned) for n in (KEYS, VALUES))
@@ -139,7 +143,7 @@ class WarpgroupAttention(MatrixAttention):
             CopyBoxOp.create(self.maps[n], (self.memory, place), (self.phases, to[0]), corner)
 
     def _loop(self, words: list[ir.Value], begin: ir.Value, end: ir.Value) -> list[ir.Value]:
-        """Tops and totals of the lane's two rows, and its cells of the result."""
+        """The maxima and sums of the lane's two rows, and its elements of the result."""
         zero, word = index_constant(0), ir.IntegerType.get_signless(32)
         nothing = constant(self.shape.element, 0)
         low = constant(self.shape.element, float("-inf"))

@@ -1,9 +1,15 @@
-"""Work-items that read or write an array the other way round: squares of it are transposed in registers.
+"""Kernels that access an array column by column, such as transpositions, load squares and transpose them in registers.
 
-Comes in: kernels as loops over work-items. Goes out: for `o[i, j] = x[j, i]` a loop over as many rows as a line of the
-cache holds, in it one over squares, and the loops as they were for what is left. Read next: `transposed`, `square`.
+Comes in: kernels as loops over work-items. Goes out: tiled loops over squares, and the original loops for the rows and
+columns that are left. For ``o[i, j] = x[j, i]``, with squares of 8:
 
-Why: one of the two arrays is always gathered, and each line of it is fetched anew for every element.
+    before                      after
+    for i: for j:               for i in blocks of rows: for j in steps of 8: for each square of the block:
+        o[i, j] = x[j, i]           load 8 rows of x as vectors; transpose; store 8 rows of o as vectors
+
+Why: without this, one of the two arrays is read by gathers, which fetch a whole cache line for each element. A
+block has as many rows as a cache line has elements, so that each line is fetched once.
+Read next: `transposed`, `square`.
 """
 
 from __future__ import annotations
@@ -29,12 +35,12 @@ from pykern.passes.vectorize.square import transposed_square
 
 @dataclass(frozen=True)
 class TransposeItems(Pass):
-    """Transpose squares of arrays that are read or written along the outer of two loops.
+    """Vectorise accesses that are contiguous along the outer of two loops, by transposing squares in registers.
 
     In:  kernels as loops over work-items, the innermost marked `kern.items`, `kern.noalias`; a second loop right around
          it, or the only thing in it, with a short body without loops and branches.
-    Out: where each access is along one of the two loops, and one along the outer: a loop over lines of rows, in it one
-         over squares, loaded and stored as vectors, and the loops as they were for rows and columns that are left.
+    Out: loops over squares, which are loaded and stored as vectors, and the original loops for the rows and columns
+         that are left. Required: each access is contiguous along one of the two loops, at least one along the outer.
     """
 
     name: ClassVar[str] = "kern-transpose-items"
@@ -58,7 +64,7 @@ class TransposeItems(Pass):
 
 
 def _pair(items: ir.Operation) -> tuple[ir.Operation, ir.Operation] | None:
-    """Two loops, the second right inside of the first, one of which is `items`."""
+    """Two loops, the second directly inside the first, one of which is `items`."""
     inside = [o.operation for o in items.regions[0].blocks[0].operations if len(o.operation.regions)]
     if len(inside) == 1 and inside[0].name == "scf.for":
         return items, inside[0]

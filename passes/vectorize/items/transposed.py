@@ -1,7 +1,7 @@
-"""Which accesses of two loops walk along memory with the outer one: those of arrays that are transposed.
+"""Finds the accesses of two nested loops that are contiguous along the outer loop: those that need a transposition.
 
-Comes in: two loops, one right inside of the other. Goes out: `Transposed`, or None where no access is one, or where
-some access is neither along the inner loop nor along the outer one. Read next: `transpose_items`.
+Comes in: two loops, one directly inside the other. Goes out: `Transposed`; None where there is no such access, or where
+some access is contiguous along neither loop. Read next: `transpose_items`.
 """
 
 from __future__ import annotations
