@@ -83,6 +83,10 @@ LIST, DICT = "[]", "{}"
 """Names of the structs that lists and dicts are."""
 
 
+COMPLEX = "(complex)"
+"""Name of the struct that a complex number is, of two numbers, and a complex array, of the one array of its parts."""
+
+
 ArgSpec = Union[ArraySpec, ScalarSpec, StaticSpec, StructSpec]
 
 
