@@ -90,6 +90,13 @@ COMPLEX = "(complex)"
 ArgSpec = Union[ArraySpec, ScalarSpec, StaticSpec, StructSpec]
 
 
+def has_complex(spec: ArgSpec) -> bool:
+    """Whether a complex number or array is passed."""
+    return isinstance(spec, StructSpec) and (
+        spec.name == COMPLEX or any(has_complex(inner) for _, inner in spec.fields)
+    )
+
+
 def leaves(spec: ArgSpec) -> Iterator[ArraySpec | ScalarSpec]:
     """What is passed for a parameter, one after the other; a static has nothing."""
     if isinstance(spec, StructSpec):

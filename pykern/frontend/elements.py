@@ -20,6 +20,7 @@ from pykern.frontend.names import Names
 from pykern.frontend.rows import Row, View
 from pykern.frontend.values import (
     Array,
+    ComplexValue,
     LanguageName,
     Scalar,
     TupleValue,
@@ -42,6 +43,8 @@ class Elements(Names):
         base = self.expression(node.value)
         if isinstance(base, ComplexArray):
             return complex_elements.load(self, node, base)
+        if isinstance(base, ComplexValue):
+            raise self.type_error(node, "a complex number is not indexed", "write z.real and z.imag")
         if isinstance(base, TupleValue):
             return self.tuple_item(node, base)
         if isinstance(base, TypeValue | LanguageName):

@@ -31,6 +31,7 @@ from pykern.frontend.operations import Operations
 from pykern.frontend.rows import Row, View
 from pykern.frontend.values import (
     Array,
+    ComplexValue,
     LanguageName,
     Scalar,
     TupleValue,
@@ -166,7 +167,11 @@ class Translator(Calls, Operations):
                                         "write a name for each item")  # fmt: skip
             if rows.is_row(value):
                 value = row_stores.items(self, written or target, value, len(target.elts))
-            if not isinstance(value, TupleValue) or len(value.items) != len(target.elts):
+            if (
+                not isinstance(value, TupleValue)
+                or isinstance(value, ComplexValue)
+                or len(value.items) != len(target.elts)
+            ):
                 names = f"{len(target.elts)} name{'s' * (len(target.elts) != 1)}"
                 raise self.type_error(target, f"{names} cannot take {describe(value)}",
                                       self.unpacking(len(target.elts), value))  # fmt: skip

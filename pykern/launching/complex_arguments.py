@@ -6,10 +6,12 @@ or the real and the imaginary number.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from pykern.data.source import Parameter, has_complex
 from pykern.errors import ARGUMENT_TYPE, KernelTypeError
 from pykern.types import complex_type
 
@@ -37,3 +39,15 @@ def refuse_annotated(name: str, annotation: Any) -> None:
             hint=f"leave the annotation out, or pass {name}.real",
             code=ARGUMENT_TYPE,
         )
+
+
+def refuse_derivatives(parameters: Iterable[Parameter]) -> None:
+    """Raise `KernelTypeError` where a derivative is taken and something complex is passed."""
+    for parameter in parameters:
+        if has_complex(parameter.spec):
+            name = parameter.name
+            raise KernelTypeError(
+                f"`{name}` is complex, and derivatives are taken of functions of real numbers alone",
+                hint=f"pass {name}.real and {name}.imag, and differentiate by them: inside z = x + 1j * y",
+                code=ARGUMENT_TYPE,
+            )

@@ -132,6 +132,8 @@ def out_arrays(
                 f"`out` takes {wanted}, and result {n} is given {type(array).__name__}",
                 hint=f"make one: {make}({tuple(shape)}, ...), or leave `out` away",
             )
+        if isinstance(array, np.ndarray) and array.dtype.kind == "c":
+            raise LaunchError("`out` takes no complex arrays", hint="leave it out, and assign the result")
         if isinstance(array, np.ndarray):
             check_numpy("out", array)
         if array.shape != tuple(shape) or array.dtype != dtype:

@@ -28,14 +28,14 @@ def expected(a, b, s, x):
     return w + np.exp(a) + np.conj(a) * a.real + x + 2j + np.sqrt(a)
 
 
-@pytest.mark.parametrize("device", ["cpu", "python"])
+@pytest.mark.parametrize("where", ["cpu", "python"])
 @pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
 @pytest.mark.parametrize("step", [1, -2])
-def test_elements(device, dtype, step, rng):
+def test_elements(where, dtype, step, rng):
     a, b, s = numbers(rng, 37, dtype), numbers(rng, 37, dtype), dtype(1 - 2j)
     x = rng.normal(size=37).astype(a.real.dtype)
     whole = np.zeros(37 * abs(step), dtype)
-    with pk.device(device):
+    with pk.device(where):
         arithmetic(whole[::step], a, b[::-1], s, x, ndrange=37)
     single = dtype == np.complex64
     np.testing.assert_allclose(whole[::step], expected(a, b[::-1], s, x), rtol=1e-4 if single else 1e-11)
@@ -53,11 +53,11 @@ def escapes(n, c, most):
     n[i, j] = k
 
 
-@pytest.mark.parametrize("device", ["cpu", "python"])
-def test_a_complex_value_goes_around_a_loop(device):
+@pytest.mark.parametrize("where", ["cpu", "python"])
+def test_a_complex_value_goes_around_a_loop(where):
     c = np.linspace(-2, 1, 9)[:, None] + 1j * np.linspace(-1, 1, 7)
     found = np.zeros(c.shape, np.int64)
-    with pk.device(device):
+    with pk.device(where):
         escapes(found, c, 30, ndrange=c.shape)
     counts = np.zeros(c.shape, np.int64)
     for place, start in np.ndenumerate(c):
@@ -84,6 +84,17 @@ def test_a_real_array_holds_no_complex_number(rng):
         i = pk.index()
         y[i] = z[i]
 
-    for device in ("cpu", "python"):
-        with pk.device(device), pytest.raises(KernelTypeError, match="not a complex number"):
+    for where in ("cpu", "python"):
+        with pk.device(where), pytest.raises(KernelTypeError, match="not a complex number"):
             store(np.zeros(3), numbers(rng, 3, np.complex128), ndrange=3)
+
+
+def test_derivatives_of_complex_kernels_are_refused(rng):
+    @pk.kernel
+    def size(y, z):
+        i = pk.index()
+        y[i] = abs(z[i])
+
+    y, z = np.zeros(3), numbers(rng, 3, np.complex128)
+    with pytest.raises(KernelTypeError, match="`z` is complex, and derivatives"):
+        pk.autodiff(size)(pk.Dup(y, np.ones(3)), z, ndrange=3)

@@ -263,3 +263,43 @@ def test_annotated_as_real(rng):
 
     with pytest.raises(KernelTypeError, match="a complex value is passed"):
         program(numbers(rng, 3))
+
+
+def test_derivatives_by_complex_arrays_are_refused(rng):
+    def size(z):
+        return (abs(z) ** 2).sum()
+
+    with pytest.raises(KernelTypeError, match="`z` is complex, and derivatives"):
+        pk.grad(pk.jit(size))(numbers(rng, 3))
+
+    def of_parts(x, y):
+        return size(x + 1j * y)
+
+    x, y = rng.normal(size=3), rng.normal(size=3)
+    found = pk.grad(pk.jit(of_parts), argnums=(0, 1))(x, y)
+    np.testing.assert_allclose(found, (2 * x, 2 * y))
+
+
+def test_what_takes_no_complex_array(rng):
+    z = numbers(rng, 3)
+    with pytest.raises(LaunchError, match="`out` takes no complex"):
+        pk.jit(lambda z: z + 1)(z, out=np.empty_like(z))
+
+    @pk.kernel
+    def copy(y, z):
+        i = pk.index()
+        y[i] = abs(z[i])
+
+    def launches(z):
+        y = pk.zeros(3)
+        copy(y, z, ndrange=3)
+        return y
+
+    with pytest.raises(KernelTypeError, match="`copy` takes no complex values"):
+        pk.jit(launches)(z)
+
+
+@pytest.mark.parametrize("device", ["opencl:0"], indirect=True)
+def test_on_a_device(device, rng):
+    z = numbers(rng, 9, dtype=np.complex64)
+    np.testing.assert_allclose(pk.jit(lambda z: z * z + 1j)(z, device=device), z * z + 1j, rtol=1e-5)
