@@ -20,7 +20,7 @@ from pykern.data.provided import provided
 from pykern.data.records import record
 from pykern.errors import KernelTypeError
 
-Kind = Literal["b", "i", "u", "f"]
+Kind = Literal["b", "i", "u", "f", "c"]
 
 
 @record
@@ -58,6 +58,11 @@ class DType:
     def is_short(self) -> bool:
         """Whether NumPy has it from ml_dtypes alone."""
         return self.name in _FROM_ML_DTYPES
+
+    @property
+    def part(self) -> DType:
+        """The type of the real and of the imaginary part of a complex number."""
+        return f32 if self.bits == 64 else f64
 
     @property
     def loaded(self) -> DType:
@@ -123,6 +128,8 @@ STORAGE = (f8e4m3, f8e5m2)
 DTYPES = frozenset(dtype.name for dtype in (*STRONG, *STORAGE))
 """Names of all types that arrays have."""
 BY_NAME = {dtype.name: dtype for dtype in (*STRONG, *STORAGE, weak_int, weak_float)}
+COMPLEX = {f"c{n}": DType(f"c{n}", "c", n) for n in (64, 128)}
+"""Complex types: only the language's words have them. What is computed and passed is a pair of real numbers."""
 NUMBERS = {name: number for number, name in enumerate(BY_NAME)}
 
 _FROM_ML_DTYPES = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
@@ -131,14 +138,31 @@ _NUMPY_NAMES = {
     **{f"i{n}": f"int{n}" for n in (8, 16, 32, 64)},
     **{f"u{n}": f"uint{n}" for n in (8, 16, 32, 64)},
     **{f"f{n}": f"float{n}" for n in (16, 32, 64)},
+    **{name: f"complex{dtype.bits}" for name, dtype in COMPLEX.items()},
 }  # fmt: skip
-_BY_NUMPY_NAME = {name: BY_NAME[ours] for ours, name in _NUMPY_NAMES.items() if not BY_NAME[ours].weak}
+_BY_NUMPY_NAME = {
+    name: BY_NAME[ours]
+    for ours, name in _NUMPY_NAMES.items()
+    if ours not in COMPLEX and not BY_NAME[ours].weak
+}
 _BY_NUMPY_NAME |= {name: BY_NAME[ours] for ours, name in _FROM_ML_DTYPES.items()}
 
 
 def from_numpy(dtype: Any) -> DType | None:
     """The `DType` of a native-endian `numpy.dtype`, or None where kernels have no such type."""
     return by_numpy_name(dtype.name) if dtype.isnative else None
+
+
+def complex_type(value: Any) -> DType | None:
+    """The complex type that ``np.complex64``, ``complex`` or a dtype of NumPy names; None for what names none."""
+    if value is complex:
+        return COMPLEX["c128"]
+    numpy = sys.modules.get("numpy")
+    if numpy and isinstance(value, type) and issubclass(value, numpy.complexfloating):
+        value = numpy.dtype(value)
+    if numpy and isinstance(value, numpy.dtype) and value.kind == "c" and value.isnative:
+        return COMPLEX.get(f"c{8 * value.itemsize}")
+    return None
 
 
 def named_type(value: Any) -> DType | None:

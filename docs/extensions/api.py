@@ -55,6 +55,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Whole arrays: new ones": (
         "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "arange", "eye",
     ),
+    "Complex numbers": ("real", "imag", "conj", "angle"),
     "Whole arrays: NumPy's functions that rearrange": (
         "roll", "take", "take_along_axis", "repeat", "diff", "moveaxis", "rot90", "fliplr", "flipud", "atleast_1d",
         "atleast_2d", "append", "meshgrid", "hstack", "vstack", "dstack", "column_stack", "split",

@@ -34,7 +34,15 @@ from pykern.data.source import (
     Unsupported,
 )
 from pykern.errors import KernelSyntaxError, nested_too_deeply
-from pykern.types import ArrayAnnotation, DType, IntentAnnotation, from_numpy, named_type, static
+from pykern.types import (
+    ArrayAnnotation,
+    DType,
+    IntentAnnotation,
+    complex_type,
+    from_numpy,
+    named_type,
+    static,
+)
 
 STRUCTURES = (dict, list, tuple)
 DERIVATIVES = ("grad", "value_and_grad", "vjp", "jvp", "hvp")
@@ -274,12 +282,14 @@ def _classify_type(value: type) -> Capture:
         return StructType(value.__name__, tuple(getattr(value, "_fields")))  # noqa: B009
     if (dtype := named_type(value)) is not None:
         return TypeName(dtype.name)
+    if (dtype := complex_type(value)) is not None:
+        return TypeName(dtype.name)
     return Unsupported(f"the class `{value.__name__}`")
 
 
 def _constant(value: Any) -> Capture:
     if value is None or (
-        isinstance(value, bool | int | float | str) and type(value).__module__ == "builtins"
+        isinstance(value, bool | int | float | complex | str) and type(value).__module__ == "builtins"
     ):
         return Constant(value)
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
@@ -291,6 +301,8 @@ def _constant(value: Any) -> Capture:
         dtype = from_numpy(scalar.dtype)
         if dtype is not None and dtype.is_storage:
             return Unsupported(f"a number of {dtype.name} (fp8 is for arrays; make it np.float32)")
+        if (kind := complex_type(scalar.dtype)) is not None:
+            return Constant(complex(scalar), kind.name)
         if dtype is not None:
             return Constant(scalar.item() if dtype.name != "bf16" else float(scalar), dtype.name)
     if isinstance(value, types.ModuleType):

@@ -83,7 +83,18 @@ LIST, DICT = "[]", "{}"
 """Names of the structs that lists and dicts are."""
 
 
+COMPLEX = "(complex)"
+"""Name of the struct that a complex number is, of two numbers, and a complex array, of the one array of its parts."""
+
+
 ArgSpec = Union[ArraySpec, ScalarSpec, StaticSpec, StructSpec]
+
+
+def has_complex(spec: ArgSpec) -> bool:
+    """Whether a complex number or array is passed."""
+    return isinstance(spec, StructSpec) and (
+        spec.name == COMPLEX or any(has_complex(inner) for _, inner in spec.fields)
+    )
 
 
 def leaves(spec: ArgSpec) -> Iterator[ArraySpec | ScalarSpec]:

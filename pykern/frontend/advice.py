@@ -5,6 +5,7 @@ from __future__ import annotations
 from pykern.data.elsewhere import RANDOM, instead_of_elsewhere
 from pykern.frontend.values import (
     Array,
+    ComplexValue,
     Extension,
     FunctionValue,
     LanguageName,
@@ -103,7 +104,6 @@ _FUNCTIONS = {
     ),
     **dict.fromkeys(("isinstance", "type"), "types are known when compiling: compare x.dtype == pk.f32"),
     **dict.fromkeys(("time", "perf_counter", "sleep"), "measure around the launch: pk.benchmark(k, (x, y))"),
-    "complex": "keep the real and the imaginary part as two numbers",
     **dict.fromkeys(("str", "repr", "format"), "pass the values to print one by one: print('x =', x)"),
     **dict.fromkeys(("list", "dict", "set"), "use a tuple for a few values, or pk.private(shape, dtype)"),
     **dict.fromkeys(
@@ -205,6 +205,8 @@ def scalar_from(value: Value) -> str | None:
         )
     if isinstance(value, Array) and value.name.isidentifier():
         return f"index it, as in {value.name}[{', '.join('ijklmnpq'[: len(value.shape)]) or '()'}]"
+    if isinstance(value, ComplexValue):
+        return "write z.real, z.imag or abs(z)"
     if isinstance(value, Extension):
         return value.instead_of_scalar
     if isinstance(value, UnsupportedValue):

@@ -80,9 +80,8 @@ def python_constant(value: object) -> Scalar:
         return Scalar(weak_int, const=value)
     if isinstance(value, float):
         return Scalar(weak_float, const=value)
-    advice = "write real and imaginary parts as two floats" if isinstance(value, complex) else None
     raise OperandError(
-        f"a {type(value).__name__} constant has no type in kernels", advice or "use numbers, bools and tuples"
+        f"a {type(value).__name__} constant has no type in kernels", "use numbers, bools and tuples"
     )
 
 

@@ -8,7 +8,15 @@ from __future__ import annotations
 import ast
 
 from pykern.errors import ARGUMENTS, KernelSyntaxError
-from pykern.frontend import call_counts, captured, cuda_calls, language_ops, row_reductions, rows
+from pykern.frontend import (
+    call_counts,
+    captured,
+    complex_elements,
+    cuda_calls,
+    language_ops,
+    row_reductions,
+    rows,
+)
 from pykern.frontend.casts import convert
 from pykern.frontend.debug_checks import check_step
 from pykern.frontend.desugar import RESULT, Desugarer, always_returns
@@ -44,6 +52,8 @@ class Calls(Elements):
             return language_ops.call(self, node, callee.name)
         if isinstance(callee, TypeValue):
             arguments, keywords = self.arguments(node)
+            if callee.dtype.kind == "c" and not keywords:
+                return complex_elements.cast(self, node, arguments, callee.dtype)
             if len(arguments) != 1 or keywords:
                 raise self.type_error(node, f"pk.{callee.dtype.name} takes one value, not {len(arguments)}",
                                       f"write pk.{callee.dtype.name}(x)")  # fmt: skip

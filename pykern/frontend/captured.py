@@ -7,6 +7,7 @@ from typing import Any
 
 from pykern.data import source
 from pykern.frontend.arithmetic import python_constant
+from pykern.frontend.complex_numbers import constant_pair
 from pykern.frontend.values import (
     CudaValue,
     CustomValue,
@@ -22,7 +23,7 @@ from pykern.frontend.values import (
     UnsupportedValue,
     Value,
 )
-from pykern.types import BY_NAME
+from pykern.types import BY_NAME, COMPLEX, weak_float
 
 
 def values(captures: tuple[tuple[str, source.Capture], ...]) -> dict[str, Value]:
@@ -55,6 +56,8 @@ def _constant(constant: object, dtype: str) -> Value:
         return NoneValue()
     if isinstance(constant, str):
         return Text(constant)
+    if isinstance(constant, complex):
+        return constant_pair(constant, COMPLEX[dtype].part if dtype else weak_float)
     if dtype:
         return Scalar(BY_NAME[dtype], const=constant)
     return python_constant(constant)
@@ -63,7 +66,7 @@ def _constant(constant: object, dtype: str) -> Value:
 _RULES: dict[type, Callable[[Any], Value]] = {
     source.Constant: lambda capture: _constant(capture.value, capture.dtype),
     source.Builtin: lambda capture: LanguageName(capture.name),
-    source.TypeName: lambda capture: TypeValue(BY_NAME[capture.dtype]),
+    source.TypeName: lambda capture: TypeValue(COMPLEX.get(capture.dtype) or BY_NAME[capture.dtype]),
     source.StructType: lambda capture: StructConstructor(capture.name, capture.fields),
     source.FunctionSource: FunctionValue,
     source.CapturedKernel: KernelValue,

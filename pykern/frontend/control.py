@@ -27,6 +27,7 @@ from pykern.frontend.merging import (
 from pykern.frontend.rows import ShortRow, is_row, places_of
 from pykern.frontend.unrolling import constant_items, constant_values, indexes_tuple, target_names, unrolled
 from pykern.frontend.values import (
+    ComplexValue,
     LanguageName,
     RangeValue,
     Scalar,
@@ -46,7 +47,7 @@ def for_loop(t: Translation, node: ast.For) -> None:
         _over_items(t, node)
         return
     iterated = t.expression(node.iter)
-    if isinstance(iterated, TupleValue):
+    if isinstance(iterated, TupleValue) and not isinstance(iterated, ComplexValue):
         unrolled(t, node, iterated.items)
     elif isinstance(iterated, ShortRow):
         unrolled(t, node, [t.item(node.iter, iterated, k) for k in places_of(iterated)])  # type: ignore[attr-defined]

@@ -13,12 +13,14 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.errors import CHANGED_KIND, INDICES, KernelTypeError
-from pykern.frontend import arithmetic, from_end, row_stores, rows, short_rows, slices
+from pykern.frontend import arithmetic, complex_elements, from_end, row_stores, rows, short_rows, slices
 from pykern.frontend.casts import convert, materialise, mlir_type, to_storage
+from pykern.frontend.complex_elements import ComplexArray
 from pykern.frontend.names import Names
 from pykern.frontend.rows import Row, View
 from pykern.frontend.values import (
     Array,
+    ComplexValue,
     LanguageName,
     Scalar,
     TupleValue,
@@ -39,6 +41,10 @@ class Elements(Names):
 
     def of_Subscript(self, node: ast.Subscript) -> Value:  # noqa: N802
         base = self.expression(node.value)
+        if isinstance(base, ComplexArray):
+            return complex_elements.load(self, node, base)
+        if isinstance(base, ComplexValue):
+            raise self.type_error(node, "a complex number is not indexed", "write z.real and z.imag")
         if isinstance(base, TupleValue):
             return self.tuple_item(node, base)
         if isinstance(base, TypeValue | LanguageName):
@@ -110,7 +116,9 @@ class Elements(Names):
     def store_part(self, target: ast.Subscript, value: Value, written: ast.expr | None) -> None:
         """``x[i] = value``: an element, a row, a slice, or a part of a short computed row."""
         base = self.expression(target.value)
-        if isinstance(base, Row) and not rows.shows_memory(base):
+        if isinstance(base, ComplexArray):
+            complex_elements.store(self, target, base, value)
+        elif isinstance(base, Row) and not rows.shows_memory(base):
             short_rows.put(self, target, base, value, written or target)
         elif rows.is_row(base) and slices.has_slice(target.slice, len(base.shape)):
             part = slices.sliced(self, target, base)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pykern.frontend import arithmetic
 from pykern.frontend.rows import ShortRow, is_row
-from pykern.frontend.values import LanguageName, RangeValue, Scalar, TupleValue, Value
+from pykern.frontend.values import ComplexValue, LanguageName, RangeValue, Scalar, TupleValue, Value
 from pykern.types import weak_int
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _zipped(t: Translation, node: ast.Call) -> tuple[Scalar, Item, bool] | None:
 
 
 def _of_row(t: Translation, node: ast.expr, value: Value) -> tuple[Scalar, Item, bool] | None:
-    if isinstance(value, TupleValue):
+    if isinstance(value, TupleValue) and not isinstance(value, ComplexValue):
         items = value.items
         return Scalar(weak_int, const=len(items)), lambda index: items[index.const], True  # type: ignore[index]
     if isinstance(value, RangeValue) and not value.unroll:

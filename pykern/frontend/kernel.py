@@ -14,6 +14,7 @@ from mlir.dialects import func
 
 from pykern.data.launch_bounds import ANNOTATED
 from pykern.data.source import (
+    COMPLEX,
     ArgSpec,
     ArraySpec,
     KernelSource,
@@ -28,7 +29,7 @@ from pykern.dialect.context import kern_ops
 from pykern.dialect.diagnostics import span_of
 from pykern.dialect.reports import AssertOp
 from pykern.errors import KernelSyntaxError, LaunchError
-from pykern.frontend import arithmetic, captured
+from pykern.frontend import arithmetic, captured, complex_elements
 from pykern.frontend.casts import materialise, memory_type, mlir_type
 from pykern.frontend.desugar import RESULT
 from pykern.frontend.parse import parse_function
@@ -148,6 +149,10 @@ def _bind(spec: ArgSpec, name: str, arguments: Iterator[ir.Value], reads: bool, 
         return Scalar(BY_NAME[spec.dtype], next(arguments))
     if isinstance(spec, StaticSpec):
         return captured.static_value(spec.value)
+    if spec.name == COMPLEX:
+        return complex_elements.bind(
+            *(_bind(inner, name, arguments, reads, writes) for _, inner in spec.fields)
+        )
     items = tuple(_bind(inner, f"{name}.{field}", arguments, reads, writes) for field, inner in spec.fields)
     is_tuple = all(field.isdigit() for field, _ in spec.fields)
     return TupleValue(items, spec.name, () if is_tuple else tuple(field for field, _ in spec.fields))

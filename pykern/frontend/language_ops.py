@@ -14,6 +14,8 @@ from pykern.dialect import collectives, differentiation, index_space, memory
 from pykern.errors import ARGUMENTS
 from pykern.frontend import (
     arithmetic,
+    complex_elements,
+    complex_numbers,
     mathematics,
     philox,
     private_arrays,
@@ -33,6 +35,7 @@ from pykern.frontend.memory_ops import ATOMICS, atomic, barrier, buffer, compare
 from pykern.frontend.merging import flows, leaves
 from pykern.frontend.reports import print_values
 from pykern.frontend.values import (
+    ComplexValue,
     NoneValue,
     RangeValue,
     Scalar,
@@ -69,6 +72,8 @@ def call(t: Calls, node: ast.Call, name: str) -> Value:
     args, keywords = t.arguments(node)
     if name in OF_ROWS and args and rows.is_row(args[0]):
         return row_reductions.call(t, node, name, args[0], args[1:], keywords)
+    if any(isinstance(a, ComplexValue) for a in args) or name in complex_numbers.NAMES:
+        return complex_elements.call(t, node, name, args, keywords)
     if name in _OF_ITEMS and args and isinstance(args[0], TupleValue) and not keywords:
         return _of_items(t, node, name, args[0].items, args[1:])
     if name in mathematics.NAMES or name in mathematics.OF_NUMPY:
@@ -127,7 +132,17 @@ def _of_items(t: Calls, node: ast.Call, name: str, items: tuple[Value, ...], sta
 
 def known_names() -> list[str]:
     """The functions that kernels know."""
-    tables = (mathematics.NAMES, POSITIONS, LANES, ATOMICS, CASTS, OF_ROWS, _HANDLERS, _OF_NODES)
+    tables = (
+        mathematics.NAMES,
+        complex_numbers.NAMES,
+        POSITIONS,
+        LANES,
+        ATOMICS,
+        CASTS,
+        OF_ROWS,
+        _HANDLERS,
+        _OF_NODES,
+    )
     return sorted({name for table in tables for name in table})
 
 

@@ -41,7 +41,7 @@ def leaves(value: Value) -> Iterator[Scalar]:
 def rebuild(shape: Value, scalars: Iterator[Scalar]) -> Value:
     """A value of the form of `shape` with other leaves."""
     if isinstance(shape, TupleValue):
-        return TupleValue(tuple(rebuild(item, scalars) for item in shape.items), shape.name, shape.fields)
+        return replace(shape, items=tuple(rebuild(item, scalars) for item in shape.items))
     if isinstance(shape, ShortRow):
         items = nested(scalars, [d.const for d in shape.shape])  # type: ignore[misc]
         return replace(shape, operands=(items,), dtype=next(leaves(items)).dtype)
@@ -52,7 +52,7 @@ def rebuild(shape: Value, scalars: Iterator[Scalar]) -> Value:
 
 def same_form(a: Value, b: Value) -> bool:
     if isinstance(a, TupleValue) and isinstance(b, TupleValue):
-        return len(a.items) == len(b.items) and all(map(same_form, a.items, b.items))
+        return type(a) is type(b) and len(a.items) == len(b.items) and all(map(same_form, a.items, b.items))
     if isinstance(a, ShortRow) and isinstance(b, ShortRow):
         return [d.const for d in a.shape] == [d.const for d in b.shape]
     if isinstance(a, Array) and isinstance(b, Array):

@@ -24,8 +24,10 @@ from pykern.errors import (
     KernelSyntaxError,
     KernelTypeError,
 )
-from pykern.frontend import arithmetic, row_reductions
+from pykern.frontend import arithmetic, complex_elements, row_reductions
 from pykern.frontend.advice import METHODS, instead_of
+from pykern.frontend.complex_elements import ComplexArray
+from pykern.frontend.complex_numbers import constant_pair
 from pykern.frontend.mathematics import NAMES
 from pykern.frontend.rows import Row
 from pykern.frontend.slices import transposed
@@ -53,6 +55,8 @@ class Names(Translation):
             return Text(node.value)
         if node.value is None:
             return NoneValue()
+        if isinstance(node.value, complex):
+            return constant_pair(node.value)
         with self.operands_of(node):
             return arithmetic.python_constant(node.value)
 
@@ -127,6 +131,8 @@ class Names(Translation):
             self.refuse_unknown(node)
             self.refuse_undefined(node, path)
         value = self.expression(node.value)
+        if isinstance(value, ComplexArray):
+            return complex_elements.attribute(self, node, value)  # type: ignore[arg-type]
         if isinstance(value, Array | Row):
             return self.array_attribute(node, value)
         if isinstance(value, TupleValue) and node.attr in value.fields:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 
 from pykern.data.source import LIST
-from pykern.frontend import arithmetic, branches, row_products, rows
+from pykern.frontend import arithmetic, branches, complex_elements, row_products, rows
 from pykern.frontend.advice import scalar_from
 from pykern.frontend.debug_checks import check_divisor, check_power
 from pykern.frontend.translation import Translation
 from pykern.frontend.values import (
+    ComplexValue,
     NoneValue,
     Scalar,
     Text,
@@ -52,6 +53,8 @@ class Operations(Translation):
 
     def binary(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
         symbol = OPERATORS.get(type(op))
+        if isinstance(left, ComplexValue) or isinstance(right, ComplexValue):
+            return complex_elements.operator(self, node, symbol or "@", left, right)
         if isinstance(left, TupleValue) and isinstance(right, TupleValue) and symbol == "+":
             return TupleValue(left.items + right.items)
         times = right.const if isinstance(right, Scalar) and symbol == "*" else None
@@ -79,6 +82,9 @@ class Operations(Translation):
 
     def of_UnaryOp(self, node: ast.UnaryOp) -> Value:  # noqa: N802
         value = self.expression(node.operand)
+        if isinstance(value, ComplexValue) and not isinstance(node.op, ast.Not):
+            sign = {ast.USub: "-", ast.UAdd: "+"}.get(type(node.op), "~")
+            return complex_elements.operator(self, node, sign, value)
         if rows.is_row(value):
             if isinstance(node.op, ast.Not):
                 raise self.type_error(node, "`not` takes one truth, and a row has many",
@@ -127,6 +133,8 @@ class Operations(Translation):
                 f"`{_word(op)}` is not available in kernels",
                 "compare with == or <" if "in" not in _word(op).split() else "write a == 1 or a == 2",
             )
+        if isinstance(left, ComplexValue) or isinstance(right, ComplexValue):
+            return complex_elements.operator(self, node, symbol, left, right)
         if isinstance(left, TupleValue) and isinstance(right, TupleValue) and symbol in ("==", "!="):
             return self._tuples_equal(node, op, left, right)
         if rows.are_operands([left, right]):

@@ -161,6 +161,6 @@ class Translation:
         hint = scalar_from(value)
         if isinstance(node, ast.Call) and isinstance(value, NoneValue):
             hint = f"`{ast.unparse(node.func)}` gives no value: end it with `return value`"
-        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(value, TupleValue):
+        elif type(value) is TupleValue and isinstance(node, ast.Name | ast.Attribute):
             hint = f"take one of its items, as in {ast.unparse(node)}[0]"
         raise self.type_error(node, f"a scalar is needed here, not {describe(value)}", hint)

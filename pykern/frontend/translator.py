@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pykern.data.source import KernelSource
 from pykern.frontend import (
     branches,
+    complex_elements,
     comprehensions,
     control,
     generators,
@@ -25,10 +26,12 @@ from pykern.frontend import (
 from pykern.frontend.advice import UNSUPPORTED_EXPRESSIONS, UNSUPPORTED_STATEMENTS
 from pykern.frontend.calls import Calls
 from pykern.frontend.casts import convert
+from pykern.frontend.complex_elements import ComplexArray
 from pykern.frontend.operations import Operations
 from pykern.frontend.rows import Row, View
 from pykern.frontend.values import (
     Array,
+    ComplexValue,
     LanguageName,
     Scalar,
     TupleValue,
@@ -106,6 +109,11 @@ class Translator(Calls, Operations):
     def update_part(self, node: ast.AugAssign, target: ast.Subscript) -> None:
         """``x[i] += value``."""
         base = self.expression(target.value)
+        if isinstance(base, ComplexArray):
+            complex_elements.update(
+                self, target, base, lambda old: self.binary(node, node.op, old, self.expression(node.value))
+            )
+            return
         if rows.is_row(base) and rows.shows_memory(base) and slices.has_slice(target.slice, len(base.shape)):
             part = slices.sliced(self, target, base)
             assert isinstance(part, Array | View)
@@ -159,7 +167,11 @@ class Translator(Calls, Operations):
                                         "write a name for each item")  # fmt: skip
             if rows.is_row(value):
                 value = row_stores.items(self, written or target, value, len(target.elts))
-            if not isinstance(value, TupleValue) or len(value.items) != len(target.elts):
+            if (
+                not isinstance(value, TupleValue)
+                or isinstance(value, ComplexValue)
+                or len(value.items) != len(target.elts)
+            ):
                 names = f"{len(target.elts)} name{'s' * (len(target.elts) != 1)}"
                 raise self.type_error(target, f"{names} cannot take {describe(value)}",
                                       self.unpacking(len(target.elts), value))  # fmt: skip

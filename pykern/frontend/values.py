@@ -64,6 +64,19 @@ class TupleValue:
 
 
 @dataclass(frozen=True)
+class ComplexValue(TupleValue):
+    """A complex number, or an array of them: two numbers or two arrays of one shape."""
+
+    @property
+    def real(self) -> Value:
+        return self.items[0]
+
+    @property
+    def imag(self) -> Value:
+        return self.items[1]
+
+
+@dataclass(frozen=True)
 class Text:
     """A string constant: only for messages, prints and option words."""
 
@@ -186,6 +199,8 @@ def describe(value: Value) -> str:
     if isinstance(value, Array):
         dims = ", ".join("?" if d is None else str(d) for d in value.shape)
         return f"array `{value.name}`: {value.dtype.name}[{dims}]"
+    if isinstance(value, ComplexValue):
+        return "a complex number" if isinstance(value.real, Scalar) else "a complex array"
     if isinstance(value, TupleValue):
         if value.name == LIST:
             return f"a list of {len(value.items)}"

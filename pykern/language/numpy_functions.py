@@ -33,6 +33,13 @@ def _of_numpy(path: str, text: str) -> Callable[..., Any]:
     return builtin(function)
 
 
+# -- complex numbers ---------------------------------------------------------------------------------
+
+real = _of_numpy("real", "The real part.")
+imag = _of_numpy("imag", "The imaginary part; zeros of a real array.")
+conj = _of_numpy("conj", "The conjugate: the imaginary part with the other sign.")
+angle = _of_numpy("angle", "The angle of a complex number in radians, from -pi to pi.")
+
 # -- rearranging -------------------------------------------------------------------------------------
 
 roll = _of_numpy(

@@ -17,6 +17,7 @@ import numpy as np
 from pykern.arrays.foreign import as_numpy, by_buffer, check_foreign, check_numpy, element_type, place
 from pykern.data.records import record
 from pykern.data.source import (
+    COMPLEX,
     DICT,
     LIST,
     ArgSpec,
@@ -29,6 +30,7 @@ from pykern.data.source import (
     TypeName,
 )
 from pykern.errors import ARGUMENT_TYPE, ARRAY_MEMORY, DeviceError, KernelTypeError, LaunchError
+from pykern.launching.complex_arguments import number_parts, parts_of, refuse_annotated
 from pykern.launching.foreign_kinds import learn
 from pykern.launching.scalar_arguments import scalar
 from pykern.runtime.graph import current_graph
@@ -86,7 +88,12 @@ def pass_value(
 def _describe(
     name: str, value: Any, annotation: Any, places: Places, aligned: bool, trees: bool
 ) -> tuple[ArgSpec, list[int], list[np.ndarray]]:
-    array = places(name, value)
+    parts = parts_of(value)
+    array = places(name, parts)
+    if array is not None and parts is not value:
+        refuse_annotated(name, annotation)
+        spec = _array_spec(name, array, None, aligned)
+        return StructSpec(COMPLEX, (("parts", spec),)), _array_slots(array, spec), [array]
     if array is not None:
         spec = _array_spec(name, array, annotation, aligned)
         return spec, _array_slots(array, spec), [array]
@@ -96,6 +103,12 @@ def _describe(
             hint=f"pass an array: np.asarray({name}, np.{annotation.dtype.numpy.name})",
             code=ARGUMENT_TYPE,
         )
+    if (numbers := number_parts(value)) is not None:
+        refuse_annotated(name, annotation)
+        found = [(n, scalar(name, part, None)) for n, part in zip(("real", "imag"), numbers, strict=True)]
+        known = [(n, number) for n, number in found if number is not None]
+        specs = tuple((n, ScalarSpec(dtype.name)) for n, (dtype, _) in known)
+        return StructSpec(COMPLEX, specs), [bits for _, (_, bits) in known], []
     number = scalar(name, value, annotation)
     if number is not None:
         return ScalarSpec(number[0].name), [number[1]], []

@@ -17,6 +17,7 @@ from pykern.data.source import ArraySpec, KernelSource, LaunchSpec, leaves
 from pykern.data.target import CPU, Target
 from pykern.launching.arguments import Passed
 from pykern.launching.checks import names_in, overlapping
+from pykern.launching.complex_arguments import refuse_derivatives
 from pykern.launching.short_lengths import with_short_lengths
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class LaunchKind:
     def source(self, kernel: LaunchedKernel) -> KernelSource:
         """What is compiled where the arguments do not overlap."""
         shape = self.shape
+        if kernel.derivatives:
+            refuse_derivatives(p.parameter for p in self.passed)
         static = shape.plain and (kernel.ndrange is not None or is_alone(kernel.derivatives, shape.space))
         counts = shape.counts if static else None
         launch = LaunchSpec(

@@ -39,7 +39,7 @@ IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "%": operator.imod, "<<": operator.ilshift, ">>": operator.irshift, "&": operator.iand, "|": operator.ior,
     "^": operator.ixor, "**": operator.ipow,
 }  # fmt: skip
-_NUMBERS = (bool, int, float, np.generic)
+_NUMBERS = (bool, int, float, complex, np.generic)
 
 
 def varying_power(a: Any, b: Any) -> Any:
@@ -55,6 +55,9 @@ def binary(op: str, a: Any, b: Any) -> Any:
         if is_row(a) or is_row(b):
             return each(lambda x, y: binary(op, x, y), (a, b))
         return PYTHON[op](a, b)
+    if reference.is_complex(a) or reference.is_complex(b):
+        with np.errstate(all="ignore"):
+            return PYTHON[op](a, b)
     if op == "**":
         return reference_mathematics.apply("pow", (a, b))
     left, right = reference.known_dtype(a), reference.known_dtype(b)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pykern.errors import LaunchError
+from pykern.launching.complex_arguments import parts_of
 
 
 def kind_of(value: Any) -> Any:
@@ -42,7 +43,9 @@ def leaf_values(args: Iterable[Any]) -> Iterator[Any]:
     """The arrays, and the bits of the Python numbers, in the order of the flattened arguments."""
     for value in args:
         kind = type(value)
-        if kind is np.ndarray or getattr(kind, "__pykern_array__", False):
+        if kind is np.ndarray:
+            yield value if value.dtype.kind != "c" else parts_of(value)
+        elif getattr(kind, "__pykern_array__", False):
             yield value
         elif kind is float:
             yield _AS_INTEGER(_AS_BYTES(value))[0]

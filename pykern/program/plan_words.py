@@ -32,7 +32,7 @@ from pykern.data.abi import (
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, StaticSpec, StructSpec
 from pykern.launching.arguments import fields_of
-from pykern.program.results import constant, struct
+from pykern.program.results import constant, has_complex, struct
 from pykern.types import BY_NAME, from_numpy
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def words_of(plan: Plan, source: ProgramSource, call: Call) -> Words | None:
 
 def _words(plan: Plan, source: ProgramSource, call: Call) -> Words:
     layout, made = plan.layout, Words()
-    if plan.artifact.sites or not plan.keeps_scratch:
+    if plan.artifact.sites or not plan.keeps_scratch or has_complex(layout.tree):
         raise _Unfit
     if any(r.argument < 0 for r in layout.results[plan.returned :]):
         raise _Unfit

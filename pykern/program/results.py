@@ -28,7 +28,7 @@ Builder = Callable[[list[Any]], Any]
 def builder(tree: str, numbers: bool = True) -> Builder:
     """The function that rebuilds the value from the result arrays; without `numbers`, arrays stand for those, too."""
     node = json.loads(tree)
-    if isinstance(node, dict) and node.get("array") == 0:
+    if isinstance(node, dict) and node.get("array") == 0 and "complex" not in node:
         return lambda arrays: arrays[0]
     return lambda arrays: _build(node, arrays, numbers)
 
@@ -36,6 +36,8 @@ def builder(tree: str, numbers: bool = True) -> Builder:
 def _build(node: Any, arrays: list[Any], numbers: bool) -> Any:
     if node is None:
         return None
+    if "complex" in node:
+        return _complex(arrays[node["array"]], node["complex"])
     if "array" in node:
         return arrays[node["array"]]
     if "scalar" in node:
@@ -53,6 +55,28 @@ def _build(node: Any, arrays: list[Any], numbers: bool) -> Any:
     if "fields" in node:
         return struct(node["name"], tuple(node["fields"]))(*items)
     return items if "list" in node else tuple(items)
+
+
+def _complex(parts: Any, kind: str) -> Any:
+    """The complex array of these parts, the same memory; a number where the `kind` says so."""
+    if not isinstance(parts, np.ndarray):
+        raise LaunchError(
+            "the result is complex, and arrays of a device are real",
+            hint="return z.real and z.imag, or pass NumPy arrays: they are copied to the device and back",
+        )
+    whole = parts.view(np.complex64 if parts.dtype == np.float32 else np.complex128)[..., 0]
+    return whole if kind == "array" else whole[()] if kind == "number" else complex(whole)
+
+
+def has_complex(tree: str) -> bool:
+    """Whether the value has complex numbers."""
+
+    def found(node: Any) -> bool:
+        if not isinstance(node, dict):
+            return False
+        return "complex" in node or any(map(found, (*node.get("tuple", ()), *node.get("dict", {}).values())))
+
+    return found(json.loads(tree))
 
 
 def is_flat(tree: str) -> bool:
@@ -108,6 +132,8 @@ def out_arrays(
                 f"`out` takes {wanted}, and result {n} is given {type(array).__name__}",
                 hint=f"make one: {make}({tuple(shape)}, ...), or leave `out` away",
             )
+        if isinstance(array, np.ndarray) and array.dtype.kind == "c":
+            raise LaunchError("`out` takes no complex arrays", hint="leave it out, and assign the result")
         if isinstance(array, np.ndarray):
             check_numpy("out", array)
         if array.shape != tuple(shape) or array.dtype != dtype:

@@ -76,6 +76,11 @@ def bits_of(x: Any) -> int:
     return 64 if dtype is None else dtype.bits
 
 
+def is_complex(x: Any) -> bool:
+    """Whether a number is a complex one."""
+    return isinstance(x, complex) or (hasattr(x, "dtype") and x.dtype.kind == "c")
+
+
 def stored(x: Any, dtype: DType) -> Any:
     """`x` as an element of memory: `cast`, and fp8 as ml_dtypes rounds an f32."""
     if not dtype.is_storage:
@@ -93,6 +98,12 @@ def cast(x: Any, dtype: DType) -> Any:
     if dtype.weak:
         return int(_to_integer(x, -(2**63), 2**63 - 1)) if dtype.kind == "i" else float(x)
     kind = dtype.numpy.type
+    if dtype.kind == "c":
+        return kind(x)
+    if is_complex(x):
+        raise KernelTypeError(
+            "a scalar is needed here, not a complex number", hint="write z.real, z.imag or abs(z)"
+        )
     if dtype.kind == "b":
         return kind(bool(x))
     if dtype.is_float:
@@ -168,6 +179,10 @@ def unfit(number: int, name: str, low: int, high: int) -> KernelTypeError:
 
 def where(condition: Any, a: Any, b: Any) -> Any:
     """`a` or `b` in their common type."""
+    if is_complex(a) or is_complex(b):
+        import numpy as np
+
+        return np.where(condition, a, b)[()]
     dtype = promote(known_dtype(a), known_dtype(b))
     first, second = fitted(a, dtype), fitted(b, dtype)
     return first if condition else second

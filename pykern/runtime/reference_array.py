@@ -15,7 +15,7 @@ from pykern.runtime.reference_indices import inside, whole_index
 from pykern.runtime.reference_place import is_place, written_as_constant
 from pykern.runtime.reference_rows import Rows, copied
 from pykern.runtime.written import note_write, overlaps_itself
-from pykern.types import DType, bool_, from_numpy
+from pykern.types import DType, bool_, complex_type, from_numpy
 
 ALONE = "alone"
 """Of memory that one work-item has for itself."""
@@ -51,7 +51,7 @@ class ReferenceArray(Rows):
     ) -> None:
         """`refused` is what writing it raises: another array lies over a part of it. `shared_by` is who accesses it:
         None for all work-items, a group, or `ALONE`."""
-        dtype = from_numpy(array.dtype)
+        dtype = from_numpy(array.dtype) or complex_type(array.dtype)
         if dtype is None:
             raise KernelTypeError(f"`{name}` holds {array.dtype}, which kernels do not support")
         self._array, self._name, self._dtype = array, name, dtype
@@ -161,7 +161,7 @@ class ReferenceArray(Rows):
                     hint=f"pass a copy: np.array({self._name})",
                 )
             note_write(self._array)
-        if not isinstance(value, bool | int | float | np.generic):
+        if not isinstance(value, bool | int | float | complex | np.generic):
             raise KernelTypeError(
                 f"a scalar is needed here, not {type(value).__name__}", hint="write x[i] = a number, or a row"
             )

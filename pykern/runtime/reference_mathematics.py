@@ -11,7 +11,7 @@ from typing import Any
 
 from pykern.data.promotion import promote
 from pykern.errors import KernelTypeError
-from pykern.runtime.reference import cast, fitted, known_dtype, no_new_nan
+from pykern.runtime.reference import cast, fitted, is_complex, known_dtype, no_new_nan
 from pykern.types import bool_
 
 
@@ -131,6 +131,8 @@ def apply(name: str, args: tuple) -> Any:
     import numpy as np
 
     with np.errstate(all="ignore"):
+        if any(map(is_complex, args)):
+            return getattr(np, {"pow": "power"}.get(name, name))(*args)
         return no_new_nan(_applied(name, args), args)
 
 

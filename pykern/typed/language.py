@@ -91,6 +91,7 @@ from pykern.language.array_functions import var as var
 from pykern.language.array_functions import zeros as zeros
 from pykern.language.array_functions import zeros_like as zeros_like
 from pykern.language.numpy_functions import allclose as allclose
+from pykern.language.numpy_functions import angle as angle
 from pykern.language.numpy_functions import append as append
 from pykern.language.numpy_functions import argpartition as argpartition
 from pykern.language.numpy_functions import argsort as argsort
@@ -102,6 +103,7 @@ from pykern.language.numpy_functions import average as average
 from pykern.language.numpy_functions import bincount as bincount
 from pykern.language.numpy_functions import block as block
 from pykern.language.numpy_functions import column_stack as column_stack
+from pykern.language.numpy_functions import conj as conj
 from pykern.language.numpy_functions import convolve as convolve
 from pykern.language.numpy_functions import corrcoef as corrcoef
 from pykern.language.numpy_functions import correlate as correlate
@@ -123,6 +125,7 @@ from pykern.language.numpy_functions import heaviside as heaviside
 from pykern.language.numpy_functions import histogram as histogram
 from pykern.language.numpy_functions import hsplit as hsplit
 from pykern.language.numpy_functions import hstack as hstack
+from pykern.language.numpy_functions import imag as imag
 from pykern.language.numpy_functions import inner as inner
 from pykern.language.numpy_functions import interp as interp
 from pykern.language.numpy_functions import isclose as isclose
@@ -144,6 +147,7 @@ from pykern.language.numpy_functions import percentile as percentile
 from pykern.language.numpy_functions import polyval as polyval
 from pykern.language.numpy_functions import ptp as ptp
 from pykern.language.numpy_functions import quantile as quantile
+from pykern.language.numpy_functions import real as real
 from pykern.language.numpy_functions import repeat as repeat
 from pykern.language.numpy_functions import roll as roll
 from pykern.language.numpy_functions import rot90 as rot90

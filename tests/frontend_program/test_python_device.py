@@ -209,7 +209,7 @@ def test_wrong_calls():
         with pytest.raises(pk.errors.KernelTypeError, match="missing a required argument"):
             steps(np.zeros(3))
         with pytest.raises(pk.errors.KernelTypeError, match="which kernels do not support"):
-            lookup(np.zeros(3, "c8"), 0)
+            lookup(np.zeros(3, "U3"), 0)
         with pytest.raises(pk.errors.DeviceError, match="not their derivatives"):
             pk.grad(pk.jit(lambda_free_sum))(np.zeros(3))
 

@@ -9,7 +9,7 @@ import pytest
 
 import pykern as pk
 from pykern.errors import KernelError
-from pykern.frontend import mathematics
+from pykern.frontend import complex_numbers, mathematics
 from pykern.frontend.program import calls, contractions, reductions, scans
 from pykern.language import other_names
 from tests.cases.texts import written
@@ -409,6 +409,7 @@ def test_each_name_of_numpy_that_the_language_knows_is_translated():
         calls.HANDLERS,
         mathematics.NAMES,
         mathematics.OF_NUMPY,
+        complex_numbers.NAMES,
     )
     translated = {name for table in tables for name in table} | {"min", "max"}
     assert set(other_names.numpy_names().values()) - translated == set()

@@ -118,6 +118,8 @@ def dtype(t: ProgramTranslator, node: ast.AST, value: Value, default: DType) -> 
     """A dtype of fixed width; Python's int, float and bool mean NumPy's."""
     if isinstance(value, NoneValue):
         return strong(default)
+    if isinstance(value, TypeValue) and value.dtype.kind == "c":
+        raise t.type_error(node, "this function makes no complex array", "make a real one: x.astype(complex)")
     if isinstance(value, TypeValue) and not value.dtype.is_storage:
         return strong(value.dtype)
     if isinstance(value, Text) and (known := from_text(value.value)) is not None:

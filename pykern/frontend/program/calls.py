@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from pykern.data.promotion import sum_type
 from pykern.dialect.differentiation import StopGradientOp
-from pykern.frontend import language_ops, mathematics, philox, unrolling
+from pykern.frontend import complex_numbers, language_ops, mathematics, philox, unrolling
 from pykern.frontend.advice import instead_in_program
 from pykern.frontend.casts import convert, materialise
 from pykern.frontend.program import (
     arguments,
+    complex_arrays,
+    complex_functions,
     contractions,
     derivative_calls,
     diagonals,
@@ -56,7 +58,14 @@ _COUNTS = ("popcount", "clz", "numpy.bitwise_count")
 
 def known_names() -> list[str]:
     """The functions that array programs know."""
-    tables = (reductions.NAMES, scans.NAMES, contractions.NAMES, HANDLERS, mathematics.NAMES)
+    tables = (
+        reductions.NAMES,
+        scans.NAMES,
+        contractions.NAMES,
+        HANDLERS,
+        mathematics.NAMES,
+        complex_numbers.NAMES,
+    )
     of_numpy = {"norm", "size", "shape", "ndim", *operators.HANDLERS}  # by its own names alone
     names = {name for table in tables for name in table if "." not in name and name not in of_numpy}
     return sorted(names | {"range", "min", "max"})
@@ -75,6 +84,8 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
     if "out" in keywords and name not in structures.NAMES:
         return _written(t, node, apply(t, node, name, args, {k: v for k, v in keywords.items() if k != "out"}),
                         keywords["out"])  # fmt: skip
+    if complex_functions.concerns(name.removeprefix(_OF_PYTHON), args, keywords):
+        return complex_functions.apply(t, node, name.removeprefix(_OF_PYTHON), args, keywords)
     if any(isinstance(a, Selection) for a in args):
         return selections.call(t, node, name.removeprefix(_OF_PYTHON), args, keywords)
     if name.startswith(_OF_PYTHON):
@@ -123,6 +134,8 @@ def method(t: ProgramTranslator, node: ast.Call, bound: BoundMethod, args: list,
         return shaping.reshaped(t, node, copied, (-1,)) if flat else copied
     if bound.name == "astype":
         given = arguments.bind(t, node, "astype", "dtype", args, keywords)
+        if (dtype := complex_arrays.wanted_type(given["dtype"])) is not None:
+            return complex_arrays.cast(t, node, cell, dtype)
         return elementwise.cast(t, node, cell, arguments.dtype(t, node, given["dtype"], cell.dtype))
     if bound.name == "item":
         if cell.size != 1:

@@ -15,7 +15,7 @@ from pykern.frontend.program.aliasing import check_fresh
 from pykern.frontend.program.tensors import Input, Shape, elementwise, fill, reshape, strong
 from pykern.frontend.program.tile_lengths import meet
 from pykern.frontend.program.values import Cell
-from pykern.frontend.values import Scalar, TupleValue, Value, describe
+from pykern.frontend.values import ComplexValue, Scalar, TupleValue, Value, describe
 from pykern.types import DType
 
 if TYPE_CHECKING:
@@ -107,6 +107,9 @@ def broadcast_to(t: ProgramTranslator, node: ast.AST, value: Value, dtype: DType
 
 def in_type_of(t: ProgramTranslator, node: ast.AST, old: Cell, new: Value, shape: Shape) -> Cell:
     """A result that goes back into the array `old`, as NumPy's "same kind" rule allows."""
+    if isinstance(new, ComplexValue):
+        raise t.type_error(node, f"the result is complex, which does not go back into {old.description}",
+                           "make the array complex first: x = x.astype(complex)")  # fmt: skip
     assert isinstance(new, Cell | Scalar)
     kind = strong(new.dtype)
     if _KINDS.index(kind.kind) > _KINDS.index(old.dtype.kind):

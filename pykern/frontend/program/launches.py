@@ -42,6 +42,7 @@ from pykern.frontend import kernel as kernel_frontend
 from pykern.frontend.casts import convert, materialise, memory_type
 from pykern.frontend.parse import parse_function
 from pykern.frontend.program import arguments, tile_body
+from pykern.frontend.program.complex_arrays import holds_complex
 from pykern.frontend.program.tensors import tensor_type
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import (
@@ -70,6 +71,9 @@ def launch(t: ProgramTranslator, node: ast.Call, callee: KernelValue) -> Value:
     """``k(*args, ndrange=..., workgroup=...)``."""
     called = callee.kernel
     args, keywords = t.arguments(node)
+    if any(map(holds_complex, (*args, *keywords.values()))):
+        raise t.type_error(node, f"`{called.function.name}` takes no complex values inside of a program",
+                           "launch it outside of the program, or pass z.real and z.imag")  # fmt: skip
     ndrange, group = keywords.pop("ndrange", None), keywords.pop("workgroup", None)
     for name in ("stream", "device", "shared_bytes"):
         if name in keywords:

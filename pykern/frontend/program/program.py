@@ -15,6 +15,7 @@ from mlir.dialects import func
 
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import (
+    COMPLEX,
     DICT,
     ArgSpec,
     ArraySpec,
@@ -30,7 +31,7 @@ from pykern.frontend.casts import mlir_type
 from pykern.frontend.desugar import RESULT, Desugarer, always_returns
 from pykern.frontend.kernel import argument_names
 from pykern.frontend.parse import parse_function
-from pykern.frontend.program import shaping, structures, tile_body
+from pykern.frontend.program import complex_arrays, shaping, structures, tile_body
 from pykern.frontend.program.flow import cells
 from pykern.frontend.program.results import result_tree
 from pykern.frontend.program.tensors import tensor_type
@@ -104,7 +105,7 @@ def _return(
     """The leaves of the returned value, then the arrays of the caller that were written, in the order of their axes."""
     results: list[ir.Value] = []
     tree = result_tree(t, t.frame.function.node, value, results)
-    updated = [cell for cell in given if cell.was_written]
+    updated = complex_arrays.whole(t, [cell for cell in given if cell.was_written], given)
     for cell in updated:
         assert cell.parameter is not None
         results.append(shaping.permuted(cell, orders[cell.parameter]).ssa)
@@ -151,6 +152,8 @@ def _bind(parameter: Parameter, spec: ArgSpec, name: str, arguments: Iterator[tu
         return Scalar(BY_NAME[spec.dtype], next(arguments)[1])
     if isinstance(spec, StaticSpec):
         return captured.static_value(spec.value)
+    if spec.name == COMPLEX:
+        return complex_arrays.bind(*(_bind(parameter, inner, name, arguments) for _, inner in spec.fields))
     items = tuple(_bind(parameter, inner, f"{name}.{field}", arguments) for field, inner in spec.fields)
     if spec.name == DICT:
         return DictValue(tuple(zip((field for field, _ in spec.fields), items, strict=True)))

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 from mlir import ir
 
 from pykern.frontend.casts import materialise
+from pykern.frontend.program import complex_arrays
 from pykern.frontend.program.aliasing import check_fresh
 from pykern.frontend.program.values import Cell, DictValue
-from pykern.frontend.values import NoneValue, Scalar, Text, TupleValue, Value, describe
+from pykern.frontend.values import ComplexValue, NoneValue, Scalar, Text, TupleValue, Value, describe
 from pykern.types import bool_
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ def result_tree(t: ProgramTranslator, node: ast.AST, value: Value, results: list
     """The form of a returned value; its leaves are added to `results`."""
     if isinstance(value, NoneValue):
         return None
+    if isinstance(value, ComplexValue):
+        return complex_arrays.result(t, node, value, results)
     if isinstance(value, Cell):
         check_fresh(t, node, value)
         results.append(value.ssa)

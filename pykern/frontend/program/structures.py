@@ -16,7 +16,7 @@ from pykern.data.source import LIST
 from pykern.frontend.program import arguments, sharing
 from pykern.frontend.program.sharing import is_mutable
 from pykern.frontend.program.values import Cell, DictValue, Structure, parts, with_parts
-from pykern.frontend.values import Scalar, Text, TupleValue, Value, describe
+from pykern.frontend.values import ComplexValue, Scalar, Text, TupleValue, Value, describe
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -53,7 +53,7 @@ def of_caller(value: Value, number: int) -> Value:
 
 def kind(value: Value) -> str:
     """ "tuple", "list" or "dict" of a structure, "" of other values."""
-    if isinstance(value, TupleValue):
+    if isinstance(value, TupleValue) and not isinstance(value, ComplexValue):
         return "list" if value.name == LIST else "tuple"
     return "dict" if isinstance(value, DictValue) else ""
 

@@ -19,10 +19,13 @@ from pykern.data.source import KernelSource
 from pykern.frontend import arithmetic
 from pykern.frontend.advice import UNSUPPORTED_STATEMENTS, instead_in_program
 from pykern.frontend.casts import convert
+from pykern.frontend.complex_numbers import constant_pair, pair
 from pykern.frontend.operations import OPERATORS
 from pykern.frontend.program import (
     branches,
     calls,
+    complex_arrays,
+    complex_functions,
     contractions,
     custom,
     derivative_calls,
@@ -48,6 +51,7 @@ from pykern.frontend.program.written_arrays import WrittenArrays
 from pykern.frontend.translation import Frame
 from pykern.frontend.unrolling import constant_items
 from pykern.frontend.values import (
+    ComplexValue,
     CustomValue,
     KernelValue,
     LanguageName,
@@ -112,7 +116,8 @@ class ProgramTranslator(WrittenArrays):
 
     def expression(self, node: ast.expr) -> Value:
         value = super().expression(node)
-        check_fresh(self, node, value)
+        for part in value.items if isinstance(value, ComplexValue) else (value,):
+            check_fresh(self, node, part)
         return value
 
     def as_cell(self, value: Scalar) -> Cell:
@@ -132,6 +137,8 @@ class ProgramTranslator(WrittenArrays):
         value = self.expression(node)
         if isinstance(value, NoneValue):
             return Scalar(bool_, const=False)
+        if isinstance(value, ComplexValue):
+            return complex_arrays.condition(self, node, value)
         if isinstance(value, TupleValue):
             return Scalar(bool_, const=bool(value.items))
         if isinstance(value, Cell) and value.shape:
@@ -141,6 +148,8 @@ class ProgramTranslator(WrittenArrays):
 
     def items(self, node: ast.AST, value: Value) -> list[Value]:
         """What a loop or `zip` runs over, known when compiling: tuples, ranges, the rows of an array."""
+        if isinstance(value, ComplexValue):
+            return complex_arrays.items(self, node, value)
         if isinstance(value, TupleValue | DictValue):
             self.views.append(value.origins)
         if isinstance(value, TupleValue):
@@ -187,7 +196,9 @@ class ProgramTranslator(WrittenArrays):
         if isinstance(target, ast.Name):
             old = self.expression(ast.copy_location(ast.Name(target.id, ast.Load()), target))
             new = self.binary(node, node.op, old, self.expression(node.value))
-            if isinstance(old, Cell) and not old.is_scalar:
+            if isinstance(old, ComplexValue) and complex_arrays.is_array(old):
+                complex_arrays.update(self, node, old, new)
+            elif isinstance(old, Cell) and not old.is_scalar:
                 self.write(node, old, elementwise.in_type_of(self, node, old, new, old.shape).ssa)
             else:
                 self.names[target.id] = new
@@ -196,6 +207,12 @@ class ProgramTranslator(WrittenArrays):
             self._update_item(node, target)
             return
         base = self.expression(target.value)
+        if isinstance(base, ComplexValue):
+            old = pair(*(indexing.read(self, target, p) for p in base.items if isinstance(p, Cell)))
+            complex_arrays.write(
+                self, target, base, self.binary(node, node.op, old, self.expression(node.value))
+            )
+            return
         if not isinstance(base, Cell):
             self._update_item(node, target)
             return
@@ -231,11 +248,15 @@ class ProgramTranslator(WrittenArrays):
             check_fresh(self, target, part)
         if isinstance(target, ast.Subscript):
             base = self.expression(target.value)
-            if isinstance(base, Cell):
+            if isinstance(base, ComplexValue):
+                complex_arrays.write(self, target, base, value)
+            elif isinstance(base, Cell):
                 indexing.write(self, target, base, value)
             else:
                 structures.assign(self, target, value)
             return
+        if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ComplexValue):
+            value = TupleValue(tuple(self.items(target, value)))
         if isinstance(target, ast.Tuple | ast.List) and isinstance(value, Cell) and value.shape:
             value = TupleValue(tuple(self.items(target, value)))
         if isinstance(target, ast.Name) and isinstance(value, Cell) and not value.name:
@@ -253,6 +274,8 @@ class ProgramTranslator(WrittenArrays):
             self.refuse_unknown(node)
             self.refuse_undefined(node, str(path))
         value = self.expression(node.value)
+        if isinstance(value, ComplexValue):
+            return complex_arrays.attribute(self, node, value)
         if isinstance(value, Cell):
             return self.cell_attribute(node, value)
         if isinstance(value, Selection):
@@ -291,6 +314,8 @@ class ProgramTranslator(WrittenArrays):
             return TypeValue(cell.dtype)
         if node.attr == "T":
             return shaping.permuted(cell, tuple(reversed(range(len(cell.shape)))))
+        if node.attr in ("real", "imag"):
+            return complex_arrays.of_real(node.attr, cell)
         if node.attr in calls.METHODS:
             return BoundMethod(cell, node.attr)
         there = f"there are shape, dtype, ndim, size, T, {', '.join(sorted(calls.METHODS))}"
@@ -300,6 +325,13 @@ class ProgramTranslator(WrittenArrays):
                               instead_in_program(node.attr) or there)  # fmt: skip
 
     def binary(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
+        if isinstance(op, ast.MatMult) and (
+            isinstance(left, ComplexValue) or isinstance(right, ComplexValue)
+        ):
+            call = ast.copy_location(ast.Call(ast.Name("matmul", ast.Load()), [], []), node)  # type: ignore[type-var]
+            return complex_functions.apply(self, call, "matmul", [left, right], {})
+        if isinstance(left, ComplexValue) or isinstance(right, ComplexValue):
+            return complex_arrays.computed(self, node, OPERATORS[type(op)], left, right)
         if isinstance(op, ast.MatMult):
             return contractions.matmul(self, node, left, right)
         if isinstance(left, tiles.TileValue) or isinstance(right, tiles.TileValue):
@@ -321,6 +353,9 @@ class ProgramTranslator(WrittenArrays):
         if isinstance(node.op, ast.Not):
             return arithmetic.logical_not(self.condition(node.operand))
         value = self.expression(node.operand)
+        if isinstance(value, ComplexValue):
+            sign = {ast.USub: "-", ast.UAdd: "+"}.get(type(node.op), "~")
+            return complex_arrays.computed(self, node, sign, value)
         if isinstance(value, Cell) and value.dtype == bool_ and not isinstance(node.op, ast.Invert):
             sign, instead = ("-", "~x") if isinstance(node.op, ast.USub) else ("+", "x.astype(int)")
             raise self.type_error(node, f"NumPy has no `{sign}` of bools", f"write {instead}")
@@ -337,6 +372,8 @@ class ProgramTranslator(WrittenArrays):
 
     def comparison(self, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Value:
         symbol = OPERATORS.get(type(op))
+        if symbol and (isinstance(left, ComplexValue) or isinstance(right, ComplexValue)):
+            return complex_arrays.computed(self, node, symbol, left, right)
         if symbol and (isinstance(left, Selection) or isinstance(right, Selection)):
             return selections.operator(self, node, symbol, [left, right])
         if symbol is None or not (isinstance(left, Cell) or isinstance(right, Cell)):
@@ -370,6 +407,8 @@ class ProgramTranslator(WrittenArrays):
 
     def of_Subscript(self, node: ast.Subscript) -> Value:  # noqa: N802
         base = self.expression(node.value)
+        if isinstance(base, ComplexValue) and isinstance(base.real, Cell):
+            return pair(*(indexing.read(self, node, p) for p in base.items if isinstance(p, Cell)))
         if isinstance(base, Cell):
             return indexing.read(self, node, base)
         if isinstance(base, TupleValue):
@@ -402,11 +441,21 @@ class ProgramTranslator(WrittenArrays):
         args, keywords = self.arguments(node)
         return self.called_with(node, callee, args, keywords)
 
+    def called_with_name(self, node: ast.Call, name: str, arguments: list, keywords: dict) -> Value:
+        """A function of the language by its name."""
+        return calls.apply(self, node, name, arguments, keywords)
+
     def called_with(self, node: ast.Call, callee: Value, arguments: list, keywords: dict) -> Value:
         if isinstance(callee, LanguageName):
             return calls.apply(self, node, callee.name, arguments, keywords)
         if isinstance(callee, SelectionMethod):
             return selections.method(self, node, callee, arguments, keywords)
+        if isinstance(callee, complex_arrays.ComplexMethod):
+            return complex_functions.method(self, node, callee, arguments, keywords)
+        given = (*arguments, *keywords.values())
+        if isinstance(callee, _DIFFERENTIATED) and any(map(complex_arrays.holds_complex, given)):
+            raise self.type_error(node, "derivatives by complex values are not available in array programs",
+                                  "pass z.real and z.imag, and differentiate by them")  # fmt: skip
         if isinstance(callee, BoundMethod):
             return calls.method(self, node, callee, arguments, keywords)
         if isinstance(callee, DictMethod) and not (arguments or keywords):
@@ -419,11 +468,21 @@ class ProgramTranslator(WrittenArrays):
             return derivative_calls.pull(self, node, callee, arguments, keywords)
         if not isinstance(callee, TypeValue):
             return super().called_with(node, callee, arguments, keywords)
+        if callee.dtype.kind == "c" and len(arguments) == 2:
+            real, imag = arguments
+            turned = complex_arrays.computed(self, node, "*", imag, constant_pair(1j))
+            made = complex_arrays.computed(self, node, "+", real, turned)
+            return complex_arrays.cast(self, node, made, callee.dtype)
         if len(arguments) != 1:
             raise self.type_error(node, f"a cast takes one value: pk.{callee.dtype.name}(x)")
+        if (kind := complex_arrays.wanted_type(callee)) is not None:
+            return complex_arrays.cast(self, node, arguments[0], kind)
         if isinstance(arguments[0], Scalar):
             return convert(arguments[0], callee.dtype)
         return elementwise.cast(self, node, arguments[0], wanted_dtype(self, node, callee, callee.dtype))
+
+
+_DIFFERENTIATED = (CustomValue, gradients.GradientValue, derivative_calls.PullValue)
 
 
 def _is_two(value: Value) -> bool:
