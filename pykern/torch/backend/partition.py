@@ -3,7 +3,9 @@
 Comes in: a graph of ATen operations without mutation. Goes out: the graph with one call for each part; the rest
 stays as it is. PyTorch's partitioner proposes parts that make no cycle; this says which of them pay:
 
-- Views at a part's end stay in PyTorch, where they cost nothing, and no memory is written twice.
+- Views at a part's end stay in PyTorch, where they cost nothing, and no memory is written twice. A view whose elements
+  do not lie side by side, such as one of stride 0, is in the part for what the part computes of it, and in PyTorch for
+  the others.
 - A part has to pay (`costs`).
 """
 
@@ -18,6 +20,7 @@ from pykern.torch.backend.framework import (
     fuse_by_partitions,
 )
 from pykern.torch.backend.ops import VIEWS
+from pykern.torch.backend.program import Form
 from pykern.torch.backend.support import Support, hinted
 from pykern.torch.backend.writes import write_last
 
@@ -29,6 +32,8 @@ def partitioned(graph: GraphModule, support: Support) -> tuple[GraphModule, list
     partitioner = CapabilityBasedPartitioner(graph, support, allows_single_node_partition=True)
     proposed = map(_without_last_views, partitioner.propose_partitions())
     parts = [part for part in proposed if is_profitable(part, hinted)]
+    for part in parts:
+        _repeat_views(graph, part)
     fused = fuse_by_partitions(
         graph, [dict.fromkeys(part) for part in parts], PREFIX, always_return_tuple=True
     )
@@ -46,3 +51,16 @@ def _without_last_views(part: Partition) -> list[Node]:
         if node.target in VIEWS and not any(user in kept for user in node.users):
             del kept[node]
     return sorted(kept)
+
+
+def _repeat_views(graph: GraphModule, part: list[Node]) -> None:
+    """Give users outside of a part views of their own, where a part's result could not lie as the view does."""
+    inside = {*part}
+    for node in reversed(part):
+        others = [user for user in node.users if user not in inside]
+        if node.target not in VIEWS or not others or Form.of(hinted(node)).order is not None:
+            continue
+        with graph.graph.inserting_after(node):
+            view = graph.graph.node_copy(node)
+        for user in others:
+            user.replace_input_with(node, view)

@@ -16,10 +16,12 @@ def both(function, *inputs):
     """Results and arguments afterwards, of the compiled function and of the plain one."""
     torch._dynamo.reset()
     found = []
-    for run in (torch.compile(function, backend=backend), function):
+    compiled = torch.compile(function, backend=backend)
+    for run in (compiled, function):
         given = [x.clone() for x in inputs]
         found.append((run(*given), given))
     same(*found)
+    succeeded(compiled)
     return found[0]
 
 
@@ -88,6 +90,27 @@ def test_results_that_share_memory():
     (y, row, turned), _ = both(function, torch.rand(3, 4))
     assert row.data_ptr() == y[1].data_ptr()
     assert turned.data_ptr() == y.data_ptr()
+
+
+def test_views_that_are_results_and_computed_with():
+    def function(x):
+        y = x * 2 + 1
+        repeated, part = y.expand(3, *y.shape), y.sin()[:, ::2].t()
+        return repeated, part, repeated * x + 1, (part + 1).tanh()
+
+    compared(function, torch.randn(4, 6))
+    compared(function, torch.randn(4, 6), dynamic=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int8, torch.bfloat16])
+def test_arguments_of_any_type_get_new_values(dtype):
+    """The program that writes them is one, whatever their type is called where it is stored."""
+
+    def function(x, y):
+        x.masked_fill_(y > 0, 0)
+        return y.sin() + 1
+
+    both(function, torch.ones(5, 3).to(dtype), torch.randn(5, 3))
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,16 @@ def arrays():
     }  # fmt: skip
 
 
+def test_numbers_are_turned_and_added_up():
+    """Axes of a tensor that has none: PyTorch takes 0 and -1."""
+
+    def function(x):
+        turned = x.flip(0) * 2, x.flip(-1).exp(), x.transpose(0, -1) - 1
+        return *turned, x.sum(-1) + 1, x.cumsum(0), x.amax(0), x.softmax(-1), x.logsumexp(0)
+
+    compared(function, torch.tensor(2.5))
+
+
 @pytest.mark.parametrize("kind", some(["f32", "special", "i64", "f64", "u8", "bf16"]))
 def test_functions(kind):
     x = arrays()[kind]

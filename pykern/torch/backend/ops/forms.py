@@ -71,7 +71,7 @@ def _selected(w: Writer, node: Node) -> str:
 def _flipped(w: Writer, node: Node) -> str:
     x, dims = node.args
     rank = len(w.shape(x))
-    return f"pk.flip({w.name(x)}, axis={tuple(d % rank for d in dims)!r})" if dims else w.name(x)
+    return f"pk.flip({w.name(x)}, axis={tuple(d % rank for d in dims)!r})" if dims and rank else w.name(x)
 
 
 def _concatenated(w: Writer, node: Node) -> str:
