@@ -1,13 +1,8 @@
-"""Common subexpressions across loops: an expensive function that two loops compute of the same elements runs once.
+"""What two loops compute of the same elements, and costs much, is computed once: ``s += exp(x[i, k] - m)``, and
+``o[i, k] = exp(x[i, k] - m) / s``.
 
-Comes in: a kernel as loops over work-items. Goes out: the first loop stores each value in the array that the second
-loop is about to write, and the second loop loads it from there. No memory is added. Softmax is the usual case:
-
-    before                               after
-    for k: s += exp(x[i, k] - m)         for k: o[i, k] = exp(x[i, k] - m); s += o[i, k]
-    for k: o[i, k] = exp(x[i, k] - m)/s  for k: o[i, k] = o[i, k] / s
-
-Read next: `vectorize.items`, `vectorize.ordered`, which vectorise such loops.
+Comes in: a kernel as loops over work-items. Goes out: the first loop stores what it has where the second one writes,
+and that one reads it there. Read next: `vectorize.items`, `vectorize.ordered`, which run such loops in lanes.
 """
 
 from __future__ import annotations
@@ -89,7 +84,7 @@ def _let_be_of_one_length(first: ir.Operation, second: ir.Operation) -> bool:
 
 
 def _stores(loop: ir.Operation) -> Iterator[ir.Operation]:
-    """The stores of a loop that write a different element in each iteration of it and of all loops around it."""
+    """Stores of a loop to an element for each iteration of all loops around."""
     counters = {parent.regions[0].blocks[0].arguments[0] for parent in _around(loop)}
     for op in [o.operation for o in loop.regions[0].blocks[0].operations]:
         if op.name == "memref.store" and is_argument(op.operands[1]) and has_one_name(op.operands[1]):
@@ -110,13 +105,8 @@ def _around(loop: ir.Operation) -> list[ir.Operation]:
 
 
 def _earlier(loop: ir.Operation) -> list[ir.Operation]:
-<<<<<<< HEAD
     """Loops in front of a loop, in its block, that begin at the same number and go by the same steps."""
     lower, _, step = list(loop.operands)[:3]
-=======
-    """The loops with the same bounds and step that stand before a loop in its block."""
-    bounds = list(loop.operands)[:3]
->>>>>>> house
     others = [o.operation for o in loop.block.operations if o.operation.name == "scf.for"]
     return [
         one
@@ -128,15 +118,10 @@ def _earlier(loop: ir.Operation) -> list[ir.Operation]:
     ]
 
 
-<<<<<<< HEAD
 def _computed_twice(
     first: ir.Operation, second: ir.Operation, store: ir.Operation
 ) -> tuple[ir.Operation, ir.Operation] | None:
     """A function that both loops compute, of the same numbers, and that can be kept where the store writes."""
-=======
-def _keep(first: ir.Operation, second: ir.Operation, store: ir.Operation) -> bool:
-    """Store a function's values in the first loop, at the address of the second loop's store, and load them there."""
->>>>>>> house
     memory, *indices = list(store.operands)[1:]
     element = ir.MemRefType(memory.type).element_type
     if not _is_free(memory, first, second, store) or not _is_simple(first, second):
@@ -157,10 +142,8 @@ def _keep(first: ir.Operation, second: ir.Operation, store: ir.Operation) -> boo
 
 
 def _is_free(memory: ir.Value, first: ir.Operation, second: ir.Operation, store: ir.Operation) -> bool:
-    """Whether nothing else reads or writes an array from the first loop's beginning to the second loop's end.
-
-    Asking for its lengths is allowed. Other loops over work-items run before or after all of this one.
-    """
+    """Whether nobody else touches an array from the beginning of the first loop to the end of the second one, but those
+    who ask for its lengths. Other loops over work-items come before or behind all of this one."""
     outermost = _around(second)[-1]
     for use in memory.uses:
         op = use.owner.operation
@@ -184,7 +167,7 @@ def _between(first: ir.Operation, second: ir.Operation) -> list[ir.Operation]:
 
 
 def _comes_behind(value: ir.Value, loop: ir.Operation) -> bool:
-    """Whether a value of the loop's block is defined only after the loop."""
+    """Whether a value of the loop's block is not there yet in front of the loop."""
     op = defining(value)
     return op is not None and op.block == loop.block and not op.is_before_in_block(loop)
 
