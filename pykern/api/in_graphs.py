@@ -7,6 +7,7 @@ are given; else the call itself, between two graphs. Dynamo reads what is not ma
 from __future__ import annotations
 
 import sys
+import types
 import weakref
 from typing import Any
 
@@ -15,7 +16,8 @@ from pykern.errors import KernelTypeError
 
 numbered: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 """All kernels and programs by their numbers."""
-_operators: dict[int, Any] = {}
+_operators = types.SimpleNamespace()
+"""The operator of number 5 is `of_5`: Dynamo reads an attribute when it comes to it, and a dict once in a function."""
 _apart: list[Any] = []
 
 
@@ -28,7 +30,7 @@ def is_traced() -> bool:
 def traced_call(called: Any, args: tuple, keywords: dict[str, Any]) -> Any:
     """The call of a kernel or program."""
     if _fits(called, args, keywords) and _has_operator(called.number):
-        return _operators[called.number](*args, **keywords)
+        return getattr(_operators, f"of_{called.number}")(*args, **keywords)
     return called_apart(called, args, keywords)
 
 
@@ -58,9 +60,10 @@ def _holds_tensor(value: Any) -> bool:
 
 def _has_operator(number: int) -> bool:
     """Make the operator of the kernel or program with this number; false where it can have none."""
-    if number not in _operators:
+    name = f"of_{number}"
+    if not hasattr(_operators, name):
         try:
-            _operators[number] = provided("op")(numbered[number])
+            setattr(_operators, name, provided("op")(numbered[number]))
         except KernelTypeError:
             return False
     return True

@@ -77,7 +77,11 @@ def choose(
         return on_true() if condition.const else on_false()
 
     def side(value: Callable[[], Value]) -> Callable[[], None]:
-        return lambda: t.names.__setitem__(_CHOSEN, value())
+        def run() -> None:
+            found = value()  # first: a choice inside of it makes new names
+            t.names[_CHOSEN] = found
+
+        return run
 
     _either(t, node, condition, [side(on_true), side(on_false)])
     chosen = t.names.pop(_CHOSEN)
