@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -99,12 +100,15 @@ def _program(number: int) -> Program:
     return Program(made.__wrapped__, made.options, text=made.text)
 
 
-_torch_operators: dict[int, Any] = {}
+_torch_operators = types.SimpleNamespace()
+"""The operator of number 5 is `of_5`: Dynamo reads an attribute when it comes to it, and a dict once in a function."""
 
 
 def _make_torch_operator(number: int) -> bool:
-    if number not in _torch_operators:
-        _torch_operators[number] = importlib.import_module("pykern.torch").op(_program(number))
+    if not hasattr(_torch_operators, f"of_{number}"):
+        setattr(
+            _torch_operators, f"of_{number}", importlib.import_module("pykern.torch").op(_program(number))
+        )
     return True
 
 
@@ -115,7 +119,7 @@ _make_torch_operator._dynamo_marked_constant = True  # type: ignore[attr-defined
 def torch_operator(number: int) -> Any:
     """The function of the library with this number as an operator of PyTorch."""
     _make_torch_operator(number)
-    return _torch_operators[number]
+    return getattr(_torch_operators, f"of_{number}")
 
 
 @functools.cache

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.library.function import library_function
 from pykern.pytest_plugin import need_package
 
 torch = need_package("torch")
@@ -68,3 +69,37 @@ def test_other_calls_stand_between_graphs():
     torch._dynamo.reset()
     with pytest.raises(torch._dynamo.exc.Unsupported, match="is no operator of PyTorch"):
         aot(mixed)(x, y)
+
+
+def test_several_kernels_are_met_for_the_first_time_in_one_function():
+    @pk.kernel
+    def doubled(o, x):
+        i = pk.index()
+        o[i] = 2 * x[i]
+
+    @pk.kernel
+    def squared(o, x):
+        i = pk.index()
+        o[i] = x[i] * x[i]
+
+    def both(x):
+        a, b = torch.zeros_like(x), torch.zeros_like(x)
+        doubled(a, x, ndrange=x.shape)
+        squared(b, a, ndrange=x.shape)
+        return a + b
+
+    x = torch.randn(6)
+    torch.testing.assert_close(aot(both)(x), 2 * x + 4 * x * x)
+
+
+def test_several_functions_of_the_library_are_met_for_the_first_time_in_one_function():
+    @library_function()
+    def doubled(x):
+        return 2 * x
+
+    @library_function()
+    def squared(x):
+        return x * x
+
+    x = torch.randn(6)
+    torch.testing.assert_close(aot(lambda x: squared(doubled(x)))(x), 4 * x * x)
