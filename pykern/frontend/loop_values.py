@@ -22,6 +22,7 @@ from pykern.frontend.advice import instead_of
 from pykern.frontend.casts import convert, materialise
 from pykern.frontend.desugar import RESULT
 from pykern.frontend.merging import (
+    as_complex,
     differing,
     flows,
     holds,
@@ -88,6 +89,11 @@ def build_loop(
         assert isinstance(node, ast.For | ast.While)
         if row_merging.carry(t, node, block, before, carried.initial, ends, rows_of):
             carried = _carried(carried.initial)
+            op.erase()
+            continue
+        begun_real = {n: as_complex(v, ends[n]) for n, v in carried.initial.items() if n in ends}
+        if any(value is not carried.initial[n] for n, value in begun_real.items()):
+            carried = _carried({**carried.initial, **begun_real})
             op.erase()
             continue
         if unfit := _unfit(carried, ends):  # an error where they are read, but as temporaries they do no harm

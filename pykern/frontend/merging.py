@@ -13,8 +13,18 @@ from dataclasses import replace
 from pykern.data.locations import SourceSpan
 from pykern.data.promotion import promote
 from pykern.frontend.casts import can_hold, materialise, zero
+from pykern.frontend.complex_numbers import as_pair, pair
 from pykern.frontend.rows import ShortRow, nested
-from pykern.frontend.values import Array, Scalar, TupleValue, Undefined, UnsupportedValue, Value, describe
+from pykern.frontend.values import (
+    Array,
+    ComplexValue,
+    Scalar,
+    TupleValue,
+    Undefined,
+    UnsupportedValue,
+    Value,
+    describe,
+)
 from pykern.types import DType, weak_int
 
 
@@ -60,6 +70,13 @@ def same_form(a: Value, b: Value) -> bool:
     return isinstance(a, Scalar) and isinstance(b, Scalar)
 
 
+def as_complex(value: Value, other: Value) -> Value:
+    """A number beside a complex one is complex, too."""
+    if isinstance(value, Scalar) and isinstance(other, ComplexValue):
+        return pair(*as_pair(value))
+    return value
+
+
 def unify(a: DType, b: DType) -> DType:
     """The type that holds both; weak types give way."""
     return a if a == b else promote(a, b)
@@ -67,9 +84,9 @@ def unify(a: DType, b: DType) -> DType:
 
 def holds(a: Value, b: Value) -> bool:
     """Whether the types of both, joined, hold the constants of either: u8 does not hold -1."""
-    for pair in zip(leaves(a), leaves(b), strict=True):
-        dtype = unify(*(leaf.dtype for leaf in pair))
-        if not all(can_hold(dtype, leaf) for leaf in pair):
+    for both in zip(leaves(a), leaves(b), strict=True):
+        dtype = unify(*(leaf.dtype for leaf in both))
+        if not all(can_hold(dtype, leaf) for leaf in both):
             return False
     return True
 
@@ -103,12 +120,13 @@ def meet(
     if same(a, b):
         assert a is not None
         return a
-    pair = values_of_paths(name, (a, b), flows, zeros_like, lambda: where)
-    if isinstance(pair, Undefined):
-        return pair
-    if not all(map(flows, pair)) or not same_form(*pair) or not holds(*pair):
-        return differing(name, *pair, "on one path", "on the other", places())
-    return pair
+    found = values_of_paths(name, (a, b), flows, zeros_like, lambda: where)
+    if isinstance(found, Undefined):
+        return found
+    first, second = as_complex(*found), as_complex(*reversed(found))
+    if not flows(first) or not flows(second) or not same_form(first, second) or not holds(first, second):
+        return differing(name, first, second, "on one path", "on the other", places())
+    return first, second
 
 
 def values_of_paths(

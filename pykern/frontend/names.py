@@ -26,6 +26,7 @@ from pykern.errors import (
 )
 from pykern.frontend import arithmetic, complex_elements, row_reductions
 from pykern.frontend.advice import METHODS, instead_of
+from pykern.frontend.casts import zero
 from pykern.frontend.complex_elements import ComplexArray
 from pykern.frontend.complex_numbers import constant_pair
 from pykern.frontend.mathematics import NAMES
@@ -135,6 +136,8 @@ class Names(Translation):
             return complex_elements.attribute(self, node, value)  # type: ignore[arg-type]
         if isinstance(value, Array | Row):
             return self.array_attribute(node, value)
+        if isinstance(value, Scalar) and node.attr in ("real", "imag"):
+            return value if node.attr == "real" else zero(value.dtype)
         if isinstance(value, TupleValue) and node.attr in value.fields:
             return value.items[value.fields.index(node.attr)]
         hint = METHODS.get(node.attr, "there are those of arrays, as x.shape, and the fields of structs")

@@ -98,3 +98,28 @@ def test_derivatives_of_complex_kernels_are_refused(rng):
     y, z = np.zeros(3), numbers(rng, 3, np.complex128)
     with pytest.raises(KernelTypeError, match="`z` is complex, and derivatives"):
         pk.autodiff(size)(pk.Dup(y, np.ones(3)), z, ndrange=3)
+
+
+def test_numbers_that_become_complex_in_loops_and_branches(rng):
+    @pk.kernel
+    def mixed(o, z):
+        i = pk.index()
+        total = 0
+        best = 0.0
+        for k in range(z.shape[1]):
+            total += z[i, k]
+            if z[i, k].real > best.real:
+                best = z[i, k]
+        w = 0
+        if total.real > 2:
+            w = total * 1j
+        o[i] = total + best + w + sum(z[i, k] * z[i, k] for k in range(z.shape[1]))
+
+    z = rng.standard_normal((7, 5)) + 1j * rng.standard_normal((7, 5)) + 0.3
+    o = np.zeros(7, np.complex128)
+    mixed(o, z, ndrange=7)
+    for row, found in zip(z, o, strict=True):
+        best = max((v for v in row if v.real > 0), key=lambda v: v.real, default=0.0)
+        total = row.sum()
+        expected = total + best + (total * 1j if total.real > 2 else 0) + (row * row).sum()
+        np.testing.assert_allclose(found, expected, rtol=1e-12)

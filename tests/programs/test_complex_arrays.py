@@ -303,3 +303,17 @@ def test_what_takes_no_complex_array(rng):
 def test_on_a_device(device, rng):
     z = numbers(rng, 9, dtype=np.complex64)
     np.testing.assert_allclose(pk.jit(lambda z: z * z + 1j)(z, device=device), z * z + 1j, rtol=1e-5)
+
+
+def test_a_number_that_is_complex_on_one_path(rng):
+    @pk.jit
+    def chosen(z):
+        w = 0.0
+        if z[0].real < 0:
+            w = z[0] * 1j
+        return w + (z[1] if z[1].real > 0 else (z[2] if z[2].real > 0 else 1j * z[2]))
+
+    for _ in range(12):
+        z = rng.standard_normal(3) + 1j * rng.standard_normal(3)
+        inner = z[1] if z[1].real > 0 else (z[2] if z[2].real > 0 else 1j * z[2])
+        np.testing.assert_allclose(chosen(z), (z[0] * 1j if z[0].real < 0 else 0) + inner, rtol=1e-14)

@@ -15,7 +15,7 @@ from mlir import ir
 
 from pykern.frontend import arithmetic
 from pykern.frontend.left_paths import Flow, have_left
-from pykern.frontend.merging import differing, values_of_paths
+from pykern.frontend.merging import as_complex, differing, values_of_paths
 from pykern.frontend.program.flow import (
     Leaf,
     LeafType,
@@ -138,7 +138,7 @@ def _meet(
     pair = values_of_paths(name, (a, b), flows, zeros_like, lambda: t.place_of(name, [node]) or t.span(node))
     if isinstance(pair, Undefined):
         return pair
-    a, b = pair
+    a, b = as_complex(*pair), as_complex(*reversed(pair))
     types = common_types(a, b) if flows(a) and flows(b) else None
     if types is None:
         places = t.frame.places.get(name), t.place_of(name, [node])
