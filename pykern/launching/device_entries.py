@@ -151,10 +151,16 @@ def _used(parameters: tuple[Parameter, ...], artifact: Artifact) -> Any:
     for parameter in parameters:
         if isinstance(parameter.spec, ArraySpec):
             use = next(uses)
-            yield replace(parameter, reads=use.reads, writes=use.writes)
+            yield replace(parameter, spec=_compared(parameter), reads=use.reads, writes=use.writes)
         else:
             yield parameter
     assert not list(itertools.islice(uses, 1)), "an array that no parameter is"
+
+
+def _compared(parameter: Parameter) -> ArraySpec:
+    """The array with the lengths that chose the code: the entry is for no others."""
+    assert isinstance(parameter.spec, ArraySpec)
+    return parameter.spec if parameter.annotated else replace(parameter.spec, shape=parameter.lengths)
 
 
 def _let_go() -> None:

@@ -1,8 +1,8 @@
 """Kernels whose code exists for known lengths alone: ``np.linalg.det(F[i])`` is another formula for each length.
 
 Comes in: what would be compiled for a launch, and the arrays of the launch. Goes out: the same for launches with these
-short lengths, which are part of the kind from then on. A launch comes here when the compiler refused the code for any
-lengths. Read next: `pykern.launching.launch`.
+short lengths, which are part of the kind from then on: compiled entries compare them. A launch comes here when the
+compiler refused the code for any lengths. Read next: `pykern.launching.launch`.
 """
 
 from __future__ import annotations

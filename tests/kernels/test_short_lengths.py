@@ -39,6 +39,22 @@ def test_one_kernel_with_matrices_of_several_sizes(rng, where, dtype, need_devic
         np.testing.assert_allclose(m, np.linalg.inv(a), rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("where", ["cpu", "opencl", "vulkan", "cuda:emulated"])
+def test_entries_are_for_their_lengths(rng, where, need_device):
+    need_device(where)
+
+    @pk.kernel
+    def volumes(o, a):
+        i = pk.index()
+        o[i] = np.linalg.det(a[i])
+
+    given = {size: pk.array(_matrices(rng, 9, size, "f4"), device=where) for size in (2, 3)}
+    o = pk.array(np.zeros(9, "f4"), device=where)
+    for size in (3, 3, 3, 2, 2, 2, 3, 2, 3, 3, 2):
+        volumes(o, given[size], ndrange=9)
+        np.testing.assert_allclose(o.numpy(), np.linalg.det(given[size].numpy()), rtol=1e-4)
+
+
 def test_other_lengths_go_another_way_in_the_compiled_entry(rng):
     @pk.kernel
     def ordered(o, x):
