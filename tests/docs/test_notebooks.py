@@ -38,7 +38,7 @@ def test_notebook(path, tmp_path):
     if path.stem == "first_kernel":
         assert any("<iframe" in output.get("data", {}).get("text/html", "") for output in shown)
         (error,) = (output for output in shown if output.output_type == "error")
-        assert error.ename == "KernelSyntaxError"
-        assert any("sum([x[0], x[1]])" in line for line in error.traceback)
+        assert error.ename == "KernelTypeError"
+        assert any("sorted(x)[0]" in line for line in error.traceback)
     else:
         assert not [output for output in shown if output.output_type == "error"]
