@@ -5,8 +5,8 @@ bandwidth (T_eff: bytes that must move by time), products, the library, gradient
 torch's, Triton's and CuPy's beside them where they are installed. Each launch takes another set of arrays, so that none
 is left in the L2 cache. Times are the device's own: events around a row of launches, the contenders by turns, medians.
 
-An H100 has run it (`results/gpu-h100.json`), an AMD GPU has not. Without a GPU all of it but the peers' timing runs with
-``--device cuda:emulated --small`` (torch is on the CPU then, by the clock of the host), the suites included.
+An H100 has run it (`results/gpu-h100.json`), an AMD GPU has not. Without a GPU all of it but the peers' timing runs
+with ``--device cuda:emulated --small`` (torch is on the CPU then, by the clock of the host), the suites included.
 """
 
 from __future__ import annotations

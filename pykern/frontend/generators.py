@@ -17,14 +17,14 @@ from typing import TypeVar
 
 _SKIPPED = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 """What the walk does not enter: its parts may run several times, or not at all."""
+_REDUCTIONS = ("sum", "any", "all")
 _HEADS = ("value", "test", "iter")
 Node = TypeVar("Node", bound=ast.AST)
 
 
 def as_loops(body: list[ast.stmt], is_builtin: Callable[[str], bool]) -> list[ast.stmt]:
     """The statements with loops in front of them. `is_builtin` says whether a name is Python's own function."""
-    names = {n.id for statement in body for n in ast.walk(statement) if isinstance(n, ast.Name)}
-    if not any(is_builtin(name) for name in names & {"sum", "any", "all"}):
+    if not any(map(is_builtin, _REDUCTIONS)):
         return body
     return _Rewriter(is_builtin).block(body)
 
@@ -76,7 +76,7 @@ class _Rewriter:
         return (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
-            and node.func.id in ("sum", "any", "all")
+            and node.func.id in _REDUCTIONS
             and self.is_builtin(node.func.id)
             and 1 <= len(node.args) <= 1 + (node.func.id == "sum")
             and not node.keywords

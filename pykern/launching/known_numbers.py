@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from pykern.data.artifact import SHORT_NUMBERS, Artifact
 from pykern.data.small_numbers import FEWEST_ELEMENTS
 from pykern.launching.launch_kind import LaunchKind
+from pykern.launching.short_lengths import Known
 
 MOST_KNOWN = 4
 """Codes of one kernel and one kind of arguments for numbers that are known."""
 MOST_SEEN = 4
 """Numbers that are kept in mind until they are seen again: of scalars that differ in each launch there is no end."""
-
-Known = tuple[tuple[int, int], ...]
 
 
 @dataclass

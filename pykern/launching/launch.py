@@ -29,6 +29,7 @@ from pykern.launching.interceptor import INTERCEPTOR
 from pykern.launching.known_numbers import KnownNumbers
 from pykern.launching.launch_cache import LaunchCache
 from pykern.launching.launch_kind import LaunchKind
+from pykern.launching.short_lengths import joined
 from pykern.launching.warned import warn
 from pykern.obtain.schedules import with_tuned_group
 from pykern.obtain.variant import Variant
@@ -237,8 +238,7 @@ class Launcher:
                 return variant
             numbers = self.cache.known_numbers.setdefault(source, KnownNumbers())
             if known := numbers.choose(variant.artifact, slots, kind):
-                known = tuple(sorted({**dict(source.known), **dict(known)}.items()))
-                variant = self.cache.variant(replace(source, known=known))
+                variant = self.cache.variant(replace(source, known=joined(source.known, known)))
                 self._install(variant)
         return variant
 

@@ -37,17 +37,20 @@ class ReferenceChecks:
             source = replace(kind.source(kernel), options=options, target=REFERENCE)
         except KernelError:
             return None
-        if source not in self._known:
-            self._known[source] = said_of(source)
-        found = self._known[source]
-        if isinstance(found, KernelTypeError) and (known := kind.with_short_lengths(source)) != source:
-            found = self._known[source] = said_of(known)
+        found = self._said_of(source)
+        if isinstance(found, KernelTypeError):
+            found = self._said_of(kind.with_short_lengths(source))
         if isinstance(found, KernelTypeError):
             raise found.with_traceback(None)
         if found is None:
             return None
         warn(found, kind.shape)
         return cast(Places, frozenset(cast(Any, found.resources[FROM_END])))
+
+    def _said_of(self, source: KernelSource) -> Artifact | KernelTypeError | None:
+        if source not in self._known:
+            self._known[source] = said_of(source)
+        return self._known[source]
 
 
 def said_of(source: Source) -> Artifact | KernelTypeError | None:

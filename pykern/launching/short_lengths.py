@@ -14,6 +14,9 @@ from pykern.data.abi import array_slots
 from pykern.data.small_numbers import LONGEST_KNOWN
 from pykern.data.source import ArraySpec, KernelSource, Parameter, leaves
 
+Known = tuple[tuple[int, int], ...]
+"""Slots of a launch and what they hold: `KernelSource.known`."""
+
 
 def with_short_lengths(
     source: KernelSource, shapes: Sequence[tuple[int, ...] | None], chooses: bool, checked: bool = False
@@ -22,10 +25,13 @@ def with_short_lengths(
     each parameter that is an array. `chooses`: the launch's entry compares them, as `KernelSource.known`. `checked`:
     nothing else compares them, so that the code does, as if they were annotated."""
     parameters = [_known(p, shape, checked) for p, shape in zip(source.parameters, shapes, strict=True)]
-    known = (
-        tuple(sorted({**dict(source.known), **dict(_slots(parameters))}.items())) if chooses else source.known
-    )
+    known = joined(source.known, tuple(_slots(parameters))) if chooses else source.known
     return replace(source, parameters=tuple(parameters), known=known)
+
+
+def joined(a: Known, b: Known) -> Known:
+    """What is known of a launch by either, in the order of its slots."""
+    return tuple(sorted({**dict(a), **dict(b)}.items()))
 
 
 def _known(parameter: Parameter, shape: tuple[int, ...] | None, checked: bool) -> Parameter:

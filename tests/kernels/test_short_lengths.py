@@ -115,6 +115,10 @@ def test_the_first_reason_is_told_where_lengths_do_not_help(rng):
     a = _matrices(rng, 3, 2, "f8")
     o = np.zeros(3)
     determinants(o, np.zeros_like(a), a, ndrange=3)  # and other launches go on
+    for _ in range(2):  # on the reference device, too, whatever was launched before
+        determinants(o, np.zeros_like(a), a, ndrange=3, device="python")
+        with pytest.raises(errors.KernelTypeError, match="up to 4 x 4"):
+            determinants(np.zeros(3), np.zeros((3, 5, 5)), np.zeros((3, 5, 5)), ndrange=3, device="python")
     np.testing.assert_allclose(o, np.linalg.det(a))
 
 
