@@ -38,7 +38,8 @@ def atomic_add(x: Any, index: Any, value: Any) -> Any:
     `x` is an array argument or shared memory of integers or floats, `index` an int or a tuple; `value` is converted
     to the type of the elements. Integers wrap. There is no order among work-items, so float sums differ in their last
     bits. In array programs and tile kernels `index` and `value` are arrays, each element of which takes part, and
-    nothing is given back. Raises `KernelTypeError` for bool and fp8. The same holds for the other atomics.
+    nothing is given back; there `index` may also have tiles, and ``...`` for all axes that are left. Raises
+    `KernelTypeError` for bool and fp8. The same holds for the other atomics.
     """
     return _update(x, index, value, lambda old, new: old + new)
 

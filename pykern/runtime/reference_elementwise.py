@@ -71,10 +71,22 @@ def _array(results: Any, sample: Any, shape: tuple[int, ...], dtype: str | None)
 
 
 def update_each(x: Any, index: Any, value: Any, change: Callable[[Any, Any], Any]) -> None:
-    """``x[index] = change(x[index], value)``, element by element: `index` is an array, or a tuple of them."""
+    """``x[index] = change(x[index], value)``, element by element. `index` has arrays of indices for the first axes, or
+    integers, tiles and ``...``."""
     import numpy as np
 
+    values = np.asarray(value).astype(x.dtype, copy=False)
     places = index if isinstance(index, tuple) else (index,)
-    *places, values = np.broadcast_arrays(*places, np.asarray(value).astype(x.dtype, copy=False))
-    for *place, new in zip(*(np.ravel(p) for p in places), np.ravel(values), strict=True):
-        x[tuple(place)] = change(x[tuple(place)], new)
+    if not any(isinstance(p, np.ndarray) and p.ndim for p in places):
+        named = x[index]
+        values = np.broadcast_to(values, np.shape(named))
+        made = [change(old, new) for old, new in zip(np.ravel(named), np.ravel(values), strict=True)]
+        x[index] = np.array(made, x.dtype).reshape(np.shape(named))
+        return
+    places = np.broadcast_arrays(*places)
+    rest = x.shape[len(places) :]
+    values = np.broadcast_to(values, (*places[0].shape, *rest))
+    for at in np.ndindex(values.shape):
+        ahead = at[: places[0].ndim]
+        place = (*(p[ahead] for p in places), *at[len(ahead) :])
+        x[place] = change(x[place], values[at])

@@ -13,12 +13,12 @@ from pykern.frontend.advice import instead_in_program
 from pykern.frontend.casts import convert, materialise
 from pykern.frontend.program import (
     arguments,
+    atomics,
     complex_arrays,
     complex_functions,
     contractions,
     derivative_calls,
     diagonals,
-    each_writes,
     einsum,
     elementwise,
     gradients,
@@ -377,7 +377,7 @@ def _is_known(value: Value) -> bool:
 HANDLERS: dict[str, Callable] = {
     **shaping.HANDLERS, **new_arrays.HANDLERS, **tiles.HANDLERS, **operators.HANDLERS, **rearranging.HANDLERS,
     **stacking.HANDLERS, **diagonals.HANDLERS, **summaries.HANDLERS, **einsum.HANDLERS, **numerics.HANDLERS,
-    **ufunc_methods.HANDLERS, **each_writes.HANDLERS, **padding.HANDLERS,
+    **ufunc_methods.HANDLERS, **atomics.HANDLERS, **padding.HANDLERS,
     **sorting.HANDLERS, **windows.HANDLERS, **linear_algebra.HANDLERS,
     "cast": _conversion("cast", elementwise.cast), "bitcast": _conversion("bitcast", elementwise.bitcast),
     "where": _where, "stop_gradient": _stop_gradient, "len": _length,

@@ -7,6 +7,7 @@ f16 and bf16 accumulate in f32 and are rounded once.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mlir.dialects import linalg
@@ -17,7 +18,8 @@ from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert
 from pykern.frontend.program import arguments, elementwise
 from pykern.frontend.program.tensors import PARALLEL, REDUCTION, Input, Output, Shape, fill, generic, reshape
-from pykern.frontend.program.tile_lengths import meet, refuse
+from pykern.frontend.program.tile_forms import ADD
+from pykern.frontend.program.tile_lengths import meet
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import Scalar, Value
 from pykern.types import DType, bool_, by_numpy_name, f32
@@ -38,23 +40,26 @@ def matmul(t: ProgramTranslator, node: ast.AST, a: Value, b: Value) -> Value:
     x, y = arguments.array(t, node, a), arguments.array(t, node, b)
     if not x.shape or not y.shape:
         raise t.type_error(node, "`@` takes arrays of at least one dimension", "multiply by a number with *")
-    _check(t, node, x, y)
+    along = _check(t, node, x, y)
     x, y = _typed(t, node, x, y)
+    return finish(t, node, summed(t, node, (along,), _matmul(t, node, x, y)), x.dtype)
+
+
+def _matmul(t: ProgramTranslator, node: ast.AST, x: Cell, y: Cell) -> Cell:
     left, right = len(x.shape) > 1, len(y.shape) > 1
     if len(x.shape) <= 2 and len(y.shape) <= 2:
-        return finish(t, node, _plain(t, x, y, left, right), x.dtype)
+        return _plain(t, x, y, left, right)
     batches = [Cell(c.dtype, c.shape[:-2], c.ssa) for c in (x, y) if len(c.shape) > 2]
     batch = elementwise.broadcast_shapes(t, node, batches)
     if x.shape[:-2] == y.shape[:-2] and len(batch) == 1 and x.dtype.bits > 16 and x.dtype != bool_:
-        made = _named(linalg.batch_matmul, x, y, (*batch, *x.shape[-2:-1], *y.shape[-1:]))
-        return finish(t, node, made, x.dtype)
+        return _named(linalg.batch_matmul, x, y, (*batch, *x.shape[-2:-1], *y.shape[-1:]))
     count = len(batch)
     rows, columns, inner = count, count + left, count + left + right
     x_dims = (*((rows,) if left else ()), inner)
     y_dims = (inner, *((columns,) if right else ()))
     shape = (*batch, *(x.shape[-2:-1] if left else ()), *(y.shape[-1:] if right else ()))
     inputs = [_batched(x, batch, x_dims), _batched(y, batch, y_dims)]
-    return finish(t, node, contract(t, x.dtype, inputs, shape), x.dtype)
+    return contract(t, x.dtype, inputs, shape)
 
 
 def dot(t: ProgramTranslator, node: ast.AST, a: Value, b: Value) -> Value:
@@ -64,14 +69,14 @@ def dot(t: ProgramTranslator, node: ast.AST, a: Value, b: Value) -> Value:
         return elementwise.apply(t, node, [a, b], lambda e: arithmetic.binary("*", e[0], e[1], t.fastmath))
     if len(y.shape) <= 2 and len(x.shape) <= 2:
         return matmul(t, node, x, y)
-    _check(t, node, x, y)
+    along = _check(t, node, x, y)
     x, y = _typed(t, node, x, y)
     shape = (*x.shape[:-1], *y.shape[:-2], *y.shape[-1:]) if len(y.shape) > 1 else x.shape[:-1]
     inner, first = len(shape), len(x.shape) - 1
     x_dims = (*range(first), inner)
     y_dims = (*range(first, inner - 1), inner, inner - 1) if len(y.shape) > 1 else (inner,)
     inputs = [Input(x.dtype, x.ssa, x_dims), Input(y.dtype, y.ssa, y_dims)]
-    return finish(t, node, contract(t, x.dtype, inputs, shape), x.dtype)
+    return finish(t, node, summed(t, node, (along,), contract(t, x.dtype, inputs, shape)), x.dtype)
 
 
 def outer(t: ProgramTranslator, node: ast.AST, a: Value, b: Value) -> Value:
@@ -81,14 +86,21 @@ def outer(t: ProgramTranslator, node: ast.AST, a: Value, b: Value) -> Value:
     return elementwise.apply(t, node, [column, row], lambda e: arithmetic.binary("*", e[0], e[1], t.fastmath))
 
 
-def _check(t: ProgramTranslator, node: ast.AST, x: Cell, y: Cell) -> None:
+def _check(t: ProgramTranslator, node: ast.AST, x: Cell, y: Cell) -> int:
+    """The length that is summed over."""
     inner = y.shape[-2:][0]
     if x.shape[-1] != inner:
         raise t.type_error(node, f"the inner lengths differ: {x.shape[-1]} of {x.description} and "
                            f"{inner} of {y.description}",
                            "the last axis of the first meets the last but one of the second")  # fmt: skip
-    if inner != 1:
-        refuse(t, node, (meet(t, node, (x.shape[-1], inner)),), "this sums over", loops=False)
+    return meet(t, node, (x.shape[-1], inner)) if inner != 1 else 1
+
+
+def summed(t: ProgramTranslator, node: ast.AST, along: Sequence[int], made: Cell) -> Cell:
+    """`made`, a sum of products along axes of these lengths."""
+    if t.tile is not None:
+        t.tile.reductions.reduces(t, node, "this sums over", along, ADD, made.ssa)
+    return made
 
 
 def _typed(t: ProgramTranslator, node: ast.AST, x: Cell, y: Cell) -> tuple[Cell, Cell]:

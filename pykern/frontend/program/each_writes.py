@@ -1,4 +1,4 @@
-"""Writes where arrays of indices say: ``x[k] = v``, ``np.add.at(x, k, v)``, ``pk.atomic_add(x, k, v)``.
+"""Writes where arrays of indices say: ``x[k] = v``, and updates of `atomics`.
 
 Comes in: an array, its indices, values. Goes out: loops that write one element after the other, in their order: of
 equal indices the last one counts, or each takes part.
@@ -7,44 +7,34 @@ equal indices the last one counts, or each takes part.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mlir import ir
 from mlir.dialects import arith, scf, tensor
 
 from pykern.data.promotion import promote
-from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert
-from pykern.frontend.program import arguments, elementwise
+from pykern.frontend.program import elementwise
 from pykern.frontend.program.bounds import brought_inside
 from pykern.frontend.program.composition import Composer
 from pykern.frontend.program.tensors import Shape, from_memory, to_memory
 from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell
-from pykern.frontend.values import NoneValue, Scalar, TupleValue, Value
+from pykern.frontend.values import Scalar, Value
 
 if TYPE_CHECKING:
     import ast
 
     from pykern.frontend.program.translator import ProgramTranslator
 
-Update = Callable[[Scalar, Scalar], Scalar]
-"""What is written, of the old and the new value."""
 
+@dataclass(frozen=True)
+class Update:
+    """What is written, of the old and the new value. `by` is the operator that puts values together in any order."""
 
-def _operator(symbol: str) -> Update:
-    return lambda old, new: arithmetic.binary(symbol, old, new)
-
-
-UPDATES: dict[str, Update] = {
-    "add": _operator("+"), "subtract": _operator("-"), "multiply": _operator("*"), "divide": _operator("/"),
-    "maximum": arithmetic.maximum, "minimum": arithmetic.minimum,
-}  # fmt: skip
-_ATOMICS: dict[str, Update] = {
-    "atomic_add": UPDATES["add"], "atomic_sub": UPDATES["subtract"], "atomic_max": arithmetic.maximum,
-    "atomic_min": arithmetic.minimum, "atomic_and_": _operator("&"), "atomic_or_": _operator("|"),
-    "atomic_xor": _operator("^"),
-}  # fmt: skip
+    function: Callable[[Scalar, Scalar], Scalar]
+    by: str
 
 
 def write(
@@ -75,12 +65,28 @@ def write(
         t.tile.accesses.scatter(x, node)
     shape = elementwise.broadcast_shapes(t, node, places)
     rest = x.shape[len(places) :]
-    kind = x.dtype if converts or not isinstance(values, Cell | Scalar) else promote(x.dtype, values.dtype)
-    given = elementwise.broadcast_to(t, node, values, kind, (*shape, *rest))
+    given = taken(t, node, x, values, (*shape, *rest), update, converts)
     if 0 in (*shape, *x.shape):
         return
     wide = [elementwise.broadcast_to(t, node, p, p.dtype, shape) for p in places]
     t.write(node, x, _written(x, wide, given, shape, update))
+
+
+def taken(
+    t: ProgramTranslator,
+    node: ast.AST,
+    x: Cell,
+    values: Value,
+    shape: Shape,
+    update: Update | None,
+    converts: bool,
+) -> Cell:
+    """The values in the shape of what is written. In a tile kernel they may be parts that the update puts together."""
+    kind = x.dtype if converts or not isinstance(values, Cell | Scalar) else promote(x.dtype, values.dtype)
+    given = elementwise.broadcast_to(t, node, values, kind, shape)
+    if t.tile is None or update is None or x.born >= t.tile.begin:
+        return given
+    return Cell(kind, shape, t.tile.reductions.combines(t, node, update.by, shape, given.ssa))
 
 
 def _written(x: Cell, places: list[Cell], values: Cell, shape: Shape, update: Update | None) -> ir.Value:
@@ -96,7 +102,9 @@ def _written(x: Cell, places: list[Cell], values: Cell, shape: Shape, update: Up
         where = [*looked_up, *at[len(shape) :]]
         value = element(values, at)
         if update is not None:
-            value = convert(update(from_memory(x.dtype, tensor.extract(into, where)), value), x.dtype)
+            value = convert(
+                update.function(from_memory(x.dtype, tensor.extract(into, where)), value), x.dtype
+            )
         return tensor.insert(to_memory(value), into, where)
 
     return _loops(values.shape, x.ssa, [], each)
@@ -113,21 +121,3 @@ def _loops(
         inside = _loops(extents[1:], loop.inner_iter_args[0], [*at, loop.induction_variable], each)
         scf.YieldOp([inside])
     return loop.results[0]
-
-
-def _atomic(name: str) -> Callable:
-    def apply(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-        given = arguments.bind(t, node, name, "x index value", args, keywords)
-        at(Composer(t, node), given["x"], given["index"], given["value"], _ATOMICS[name])
-        return NoneValue()
-
-    return apply
-
-
-def at(made: Composer, x: Value, index: Value, values: Value, update: Update, converts: bool = True) -> None:
-    """``np.add.at(x, index, values)``: an array of indices, or a tuple of them. `converts`: see `write`."""
-    places = index.items if isinstance(index, TupleValue) else (index,)
-    write(made, made.array(x), [made.array(p) for p in places], values, update, converts)
-
-
-HANDLERS: dict[str, Callable] = {name: _atomic(name) for name in _ATOMICS}

@@ -15,7 +15,6 @@ from pykern.data.promotion import promote
 from pykern.frontend.program import arguments, contractions
 from pykern.frontend.program.composition import Composer, is_given, number
 from pykern.frontend.program.tensors import Input
-from pykern.frontend.program.tile_lengths import meet, refuse
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import Text, TupleValue, Value
 
@@ -129,14 +128,13 @@ def _product(made: Composer, a: tuple[Cell, str], b: tuple[Cell, str], later: se
     if not inner:
         return _elementwise(made, (x, left), (y, right))
     lengths = dict(zip(left + right, x.shape + y.shape, strict=True))
-    for c in inner:
-        refuse(made.t, made.node, (meet(made.t, made.node, (lengths[c],)),), "this sums over", loops=False)
     if len(inner) == 1 and not batch:  # of matrices and vectors: what `@` is
         return _matrices(made, (x, left), (y, right), inner[0], outer)
     order = [*batch, *outer[0], *outer[1], *inner]
     inputs = [Input(c.dtype, c.ssa, tuple(order.index(s) for s in s_)) for c, s_ in ((x, left), (y, right))]
     shape = tuple(lengths[c] for c in order[: len(order) - len(inner)])
     found = contractions.contract(made.t, dtype, inputs, shape, len(inner))
+    contractions.summed(made.t, made.node, [lengths[c] for c in inner], found)
     result = contractions.finish(made.t, made.node, found, dtype)
     return arguments.array(made.t, made.node, result), "".join(order[: len(order) - len(inner)])
 

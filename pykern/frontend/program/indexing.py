@@ -8,6 +8,7 @@ index outside is brought to the edge, and so is a slice as a whole.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from pykern.frontend.program.selections import Selection
 from pykern.frontend.program.shaping import backwards, stacked
 from pykern.frontend.program.tensors import Extent, Shape, extract_slice, insert_slice, reshape
 from pykern.frontend.program.tile_lengths import refuse
-from pykern.frontend.program.values import Cell
+from pykern.frontend.program.values import AllAxes, Cell
 from pykern.frontend.values import NoneValue, Scalar, TupleValue, Value, describe
 from pykern.types import bool_, weak_int
 
@@ -61,7 +62,9 @@ def read(t: ProgramTranslator, node: ast.Subscript, x: Cell) -> Cell | Selection
     items = _items(t, node.slice)
     if (mask := _mask(items)) is not None:
         return selections.select(t, node, x, mask)
-    return _read_part(t, node, x, _part(t, node.slice, items, x))
+    part = _part(t, node.slice, items, x)
+    _note(t, node, x, part.along, written=False)
+    return read_part(t, node, x, part)
 
 
 def _mask(items: list[tuple[ast.expr, Value | None]]) -> Cell | None:
@@ -70,8 +73,8 @@ def _mask(items: list[tuple[ast.expr, Value | None]]) -> Cell | None:
     return value if isinstance(value, Cell) and value.dtype == bool_ and value.shape else None
 
 
-def _read_part(t: ProgramTranslator, node: ast.AST, x: Cell, part: Part) -> Cell:
-    _note(t, node, x, part.along, written=False)
+def read_part(t: ProgramTranslator, node: ast.AST, x: Cell, part: Part) -> Cell:
+    """What an index names."""
     if part.looked_up:
         return gathering.read(t, node, x, part.looked_up, brought_inside)
     ssa = x.ssa if part.takes_all(x.shape) else extract_slice(x.ssa, x.dtype, part.extents)
@@ -90,7 +93,15 @@ def write(t: ProgramTranslator, node: ast.Subscript, x: Cell, value: Value) -> N
         _write_each(t, node, x, part, value)
         return
     _note(t, node, x, part.along, written=True)
-    given = elementwise.broadcast_to(t, node, _fewer_axes(value, part), x.dtype, part.shape)
+    write_part(
+        t, node, x, part, elementwise.broadcast_to(t, node, _fewer_axes(value, part), x.dtype, part.shape)
+    )
+    if t.tile is not None:
+        x.ssa = t.tile.reductions.placed(x.ssa, part.shape)
+
+
+def write_part(t: ProgramTranslator, node: ast.AST, x: Cell, part: Part, given: Cell) -> None:
+    """Put an array of the type of `x`, and of the shape of `part`, where an index says."""
     ssa = reshape(given.ssa, x.dtype, part.shape, part.kept)
     if not part.is_whole(x.shape):
         ssa = backwards(Cell(x.dtype, part.kept, ssa), part.backwards).ssa
@@ -134,6 +145,12 @@ def _fewer_axes(value: Value, part: Part) -> Value:
 
 
 # -- the index ----------------------------------------------------------------------------------
+
+
+def part_of(t: ProgramTranslator, node: ast.expr, values: Sequence[Value], x: Cell) -> Part:
+    """What an index names whose parts are these values."""
+    rest = ast.copy_location(ast.Constant(...), node)
+    return _part(t, node, [(rest, None) if isinstance(v, AllAxes) else (node, v) for v in values], x)
 
 
 def parse(t: ProgramTranslator, node: ast.expr, x: Cell) -> Part:

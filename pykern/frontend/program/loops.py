@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections import ChainMap
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from mlir import ir
@@ -28,6 +29,7 @@ from pykern.frontend.program.flow import (
 )
 from pykern.frontend.program.long_loops import is_long, may_stay
 from pykern.frontend.program.sharing import Running
+from pykern.frontend.program.tiles import TileValue
 from pykern.frontend.unrolling import constant_items, constant_values, target_names, unrolled
 from pykern.frontend.values import RangeValue, Scalar, Undefined, Value
 from pykern.types import weak_int
@@ -89,7 +91,10 @@ def _long(t: ProgramTranslator, node: ast.For, r: RangeValue, views: frozenset[i
 def _copies(t: ProgramTranslator, node: ast.For, items: list[Value], views: frozenset[int]) -> None:
     loop = Running(items, views, t.frame, len(t.journal))
     t.running.append(loop)
-    unrolled(t, node, loop)
+    tile = items[0] if len(items) == 1 else None
+    checked = t.tile is not None and isinstance(tile, TileValue)
+    with t.tile.reductions.loop(t, node, tile) if checked else nullcontext():  # type: ignore[union-attr,arg-type]
+        unrolled(t, node, loop)
     t.running.pop()
 
 

@@ -29,6 +29,7 @@ from pykern.frontend.program.tensors import (
     loop_index,
     reshape,
 )
+from pykern.frontend.program.tile_forms import ADD, AND, MAX, MIN, MUL, OR
 from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import NoneValue, Scalar, TupleValue, Value
@@ -94,6 +95,7 @@ _KEYWORDS = {
     "min": " initial= where=", "any": " where=", "all": " where=", "mean": " dtype= where=", "var": " ddof=",
     "std": " ddof=",
 }  # fmt: skip
+_BY = {"sum": ADD, "prod": MUL, "max": MAX, "min": MIN, "any": OR, "all": AND}
 _TOGETHER = {"sum": "+", "prod": "*", "max": "maximum", "min": "minimum"}
 """The operator or function that puts an initial value and a reduction together."""
 
@@ -105,7 +107,8 @@ def call(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], key
     keepdims = arguments.flag(t, node, given["keepdims"], "`keepdims`")
     axes = arguments.axes(t, node, given["axis"], len(x.shape))
     wholes = name not in REDUCTIONS  # the mean of means is none, and no tile knows its place
-    refuse(t, node, (x.shape[a] for a in axes), f"`{name}` goes along", loops=wholes)
+    if wholes:
+        refuse(t, node, (x.shape[a] for a in axes), f"`{name}` goes along")
     if name in ("argmax", "argmin"):
         return _arg(t, node, name, x, given["axis"], keepdims)
     if name in ("var", "std"):
@@ -175,6 +178,8 @@ def reduce(
     _refuse_nothing(t, node, name, x, axes, rule.of_nothing or has_initial)
     works, gives = rule.works_in(x.dtype), dtype or rule.gives(x.dtype)
     ssa = _reduced(rule, x, works, axes)
+    if t.tile is not None:
+        t.tile.reductions.reduces(t, node, f"`{name}` goes along", (x.shape[a] for a in axes), _BY[name], ssa)
     return _finish(t, node, Cell(works, _left(x, axes), ssa), gives, x, axes, keepdims)
 
 

@@ -51,11 +51,11 @@ def call(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], key
     if isinstance(given["axis"], NoneValue) and "." in name:  # NumPy's ufuncs go along the first axis
         given["axis"] = Scalar(weak_int, const=0)
     if isinstance(given["axis"], NoneValue):
-        refuse(t, node, x.shape, f"`{name}` goes along", loops=True)
+        refuse(t, node, x.shape, f"`{name}` goes along")
         x, axis = shaping.reshaped(t, node, x, (-1,)), 0
     else:
         axis = arguments.one_axis(t, node, name, given["axis"], len(x.shape))
-    refuse(t, node, [x.shape[axis]], f"`{name}` goes along", loops=True)
+    refuse(t, node, [x.shape[axis]], f"`{name}` goes along")
     reduction, taken_in = SCANS[name]
     rule = REDUCTIONS[reduction]
     works, gives = rule.works_in(x.dtype), rule.gives(x.dtype)

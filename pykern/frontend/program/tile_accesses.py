@@ -50,7 +50,8 @@ class Accesses:
                 if missing:
                     raise t.type_error(place, f"all tiles of `{missing[0]}` write the same elements of "
                                        f"{cell.description}",
-                                       f"index it with `{missing[0]}`, or launch over fewer dimensions")  # fmt: skip
+                                       f"index it with `{missing[0]}`, launch over fewer dimensions, or put together "
+                                       "what all tiles give: pk.atomic_add(x, ..., value)")  # fmt: skip
             own = _of(several, writes[0][0])
             for along, place in (*writes[1:], *self.reads.get(cell, [])):
                 if _of(several, along) != own:

@@ -55,6 +55,7 @@ def body(t: ProgramTranslator, node: ast.FunctionDef, launch: TileLaunch, cuts: 
         t.statements(Desugarer().function_body(made))
         if not isinstance(t.names.get(RESULT, NoneValue()), NoneValue):
             raise t.syntax_error(node, f"the kernel `{node.name}` returns a value", "store it: o[i] = value")
+        scope.reductions.close(t, [*scope.accesses.writes, *scope.accesses.scattered])
         several = [n for n, (_, _, count) in enumerate(launch.space) if count > 1]
         scope.accesses.check(t, several, _names(statement.targets[0], len(launch.space)))
     return scope
@@ -195,6 +196,8 @@ def _cut(
 def _given(t: ProgramTranslator, asked: ast.Assign, number: int, tile: TileValue) -> ast.stmt:
     """``.tile0 = ...``: the value stands under a name of ours that says where it begins."""
     name = f".given{number}.{tile.start.const}"
+    assert t.tile is not None
+    t.tile.reductions.opened(tile)
     t.names[name] = tile
     return _placed(ast.Assign([ast.Name(f".tile{number}", ast.Store())], ast.Name(name, ast.Load())), asked)
 

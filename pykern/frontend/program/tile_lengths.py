@@ -77,12 +77,10 @@ def meet(t: ProgramTranslator, node: ast.AST, lengths: Sequence[int]) -> int:
     return first
 
 
-def refuse(
-    t: ProgramTranslator, node: ast.AST, lengths: Iterable[int], what: str, loops: bool = True
-) -> None:
-    """Raise `DependsOnSize` where one of the lengths is that of a tile; `loops`: also of a loop over tiles."""
+def refuse(t: ProgramTranslator, node: ast.AST, lengths: Iterable[int], what: str) -> None:
+    """Raise `DependsOnSize` where one of the lengths is that of a tile."""
     for length in lengths:
-        if isinstance(length, TileLength) and (loops or not length.summed):
+        if isinstance(length, TileLength):
             raise depends(t, node, f"{what} {_called(length)}")
 
 

@@ -20,6 +20,7 @@ from pykern.frontend.program import arguments, tensors
 from pykern.frontend.program.tensors import Extent, loop_index
 from pykern.frontend.program.tile_accesses import Accesses
 from pykern.frontend.program.tile_lengths import HasLength, TileLength
+from pykern.frontend.program.tile_reductions import TileReductions
 from pykern.frontend.program.values import Cell
 from pykern.frontend.translation import Frame
 from pykern.frontend.values import Extension, NoneValue, Scalar, TupleValue, Value, describe
@@ -80,6 +81,7 @@ class TileScope:
     cuts: bool = False
     """Tiles of fixed sizes are cut in loops."""
     accesses: Accesses = field(default_factory=Accesses)
+    reductions: TileReductions = field(default_factory=TileReductions)
     frame: Frame | None = None
     """The kernel's, in which ``.tile0`` is its first tile."""
 

@@ -46,7 +46,7 @@ from pykern.frontend.program.selections import Selection, SelectionMethod
 from pykern.frontend.program.sharing import Running
 from pykern.frontend.program.tensors import Extent, extract, extract_slice, from_scalar, strong
 from pykern.frontend.program.tile_lengths import length_value, refuse
-from pykern.frontend.program.values import BoundMethod, Cell, DictMethod, DictValue, LocalFunction
+from pykern.frontend.program.values import AllAxes, BoundMethod, Cell, DictMethod, DictValue, LocalFunction
 from pykern.frontend.program.written_arrays import WrittenArrays
 from pykern.frontend.translation import Frame
 from pykern.frontend.unrolling import constant_items
@@ -264,6 +264,9 @@ class ProgramTranslator(WrittenArrays):
         super().assign(target, value, written)
 
     # -- expressions -------------------------------------------------------------------------
+
+    def of_Constant(self, node: ast.Constant) -> Value:  # noqa: N802
+        return AllAxes() if node.value is ... else super().of_Constant(node)
 
     def of_Attribute(self, node: ast.Attribute) -> Value:  # noqa: N802
         path = dotted(node)

@@ -1,6 +1,6 @@
 """Methods of NumPy's ufuncs: ``np.add.reduce``, ``np.multiply.outer``, ``np.add.at``.
 
-Comes in: a call. Goes out: a reduction, an operator over new axes, or writes one after the other (`each_writes`).
+Comes in: a call. Goes out: a reduction, an operator over new axes, or writes one after the other (`atomics`).
 ``accumulate`` is in `scans`.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pykern.data.operator_functions import UFUNC_METHODS
-from pykern.frontend.program import arguments, each_writes
+from pykern.frontend.program import arguments, atomics
 from pykern.frontend.program.composition import Composer, is_given, number
 from pykern.frontend.values import NoneValue, Value
 
@@ -52,7 +52,7 @@ def _at(name: str) -> Callable:
         given = arguments.bind(t, node, f"{name}.at", "x indices values", args, keywords)
         made = Composer(t, node)
         values = made.operand(given["values"])
-        each_writes.at(made, given["x"], given["indices"], values, each_writes.UPDATES[name], converts=False)
+        atomics.at(made, given["x"], given["indices"], values, atomics.UPDATES[name], converts=False)
         return NoneValue()
 
     return apply

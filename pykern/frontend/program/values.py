@@ -80,6 +80,15 @@ class Cell(Extension):
 
 
 @dataclass(frozen=True)
+class AllAxes(Extension):
+    """``...`` as an argument: the index of a whole array."""
+
+    @property
+    def description(self) -> str:
+        return "`...`"
+
+
+@dataclass(frozen=True)
 class BoundMethod(Extension):
     """``x.sum`` before it is called."""
 
