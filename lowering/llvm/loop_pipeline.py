@@ -10,6 +10,7 @@ from pykern.environment.machine import cache_bytes, cpu
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.chains import BreakChains
+from pykern.lowering.llvm.exits import ThreadExits
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.short_floats import EMULATE_BF16
@@ -179,6 +180,7 @@ def loop_pipeline(
             KeepOuterLoops(),  # last look at loops
             LimitStack(),  # after lanes, which make buffers wider
             Upstream("convert-scf-to-cf", makes=BRANCHES),
+            ThreadExits(),  # while bools are bools, and choices in one op each
             Upstream("expand-strided-metadata", where=PARTS),
             Upstream("lower-affine", where=("affine.",)),
             Upstream(

@@ -25,6 +25,7 @@ from pykern.lowering.llvm.c_functions import C_FUNCTIONS, c_functions_text, inli
 from pykern.lowering.llvm.chains import BreakChains
 from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, translate
 from pykern.lowering.llvm.entry import entry_text, launch_text
+from pykern.lowering.llvm.exits import ThreadExits
 from pykern.lowering.llvm.launch_bounds import outside_text
 from pykern.lowering.llvm.launcher import launcher_text
 from pykern.lowering.llvm.linked_texts import may_run_out, needed_by
@@ -57,6 +58,7 @@ register(
     BreakChains,
     FlattenArguments,
     KeepOuterLoops,
+    ThreadExits,
     LowerAtomics,
     LowerReports,
     LimitStack,
