@@ -6,12 +6,12 @@ What flows around them is found in `loop_values`, loops in copies are in `unroll
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from mlir import ir
 
-from pykern.data.scopes import assigned
 from pykern.dialect.index_space import NdrangeOp
 from pykern.frontend import arithmetic, iterations
 from pykern.frontend.casts import convert, materialise, mlir_type
@@ -32,6 +32,7 @@ from pykern.frontend.values import (
     RangeValue,
     Scalar,
     TupleValue,
+    Undefined,
     Value,
     describe,
 )
@@ -240,24 +241,43 @@ def while_loop(t: Translation, node: ast.While) -> None:
             t.statements(node.body)
         return op, body, None
 
-    begin(t, node, lambda: _forms_after(t, node.test))
+    begin(t, node, lambda first: _forms_after(t, node.test, first))
     build_loop(t, node, [*node.body, ast.Expr(node.test)], make, set())
 
 
-def begin(t: Translation, node: ast.While, forms_after: Callable[[], dict[str, Value]]) -> None:
-    """Give a form to the names of ``while (k := ...)``: the condition is evaluated before anything else, however often
-    the loop runs, so nobody reads what they hold before it."""
-    begun = [name for name in assigned(ast.Expr(node.test)) if t.names.get(name) is None]
+def begin(t: Translation, node: ast.While, forms_after: Callable[[list[ast.stmt]], dict[str, Value]]) -> None:
+    """Give a form to the names of ``while (k := ...)``, and to those that ``while True`` assigns first: both are
+    evaluated before anything else, however often the loop runs, so nobody reads what the names hold before it."""
+    first = _always(node)
+    begun = [
+        name
+        for name in assigned_names([ast.Expr(node.test), *first])
+        if isinstance(t.names.get(name), Undefined | None)
+    ]
     if begun:
-        forms = forms_after()
+        forms = forms_after(first)
         t.names.update({name: forms[name] for name in begun if name in forms})
 
 
-def _forms_after(t: Translation, test: ast.expr) -> dict[str, Value]:
-    """Values of the form that names have after a condition; nothing is left of it."""
+def _always(node: ast.While) -> list[ast.stmt]:
+    """The assignments that a loop without a condition begins with, before anything may leave it."""
+    if not isinstance(node.test, ast.Constant) or not node.test.value:
+        return []
+    return list(itertools.takewhile(_names_values, node.body))
+
+
+def _names_values(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Assign) and all(
+        isinstance(target, ast.Name | ast.Tuple) for target in statement.targets
+    )
+
+
+def _forms_after(t: Translation, test: ast.expr, first: list[ast.stmt]) -> dict[str, Value]:
+    """Values of the form that names have after a condition and these statements; nothing is left of them."""
     scratch, saved = ir.Operation.create("scf.execute_region", regions=1), dict(t.names)
     with ir.InsertionPoint(scratch.regions[0].blocks.append()):
         t.scalar(test)
+        t.statements(first)
     found = t.names
     t.frame.environment.locals = saved
     scratch.erase()

@@ -92,7 +92,7 @@ def test_nested_loops(rng):
 @pk.kernel
 def root(o, steps, c):
     i = pk.index()
-    low, high, middle, k = 0.0, 2.0, 0.0, 0
+    low, high, k = 0.0, 2.0, 0
     while True:
         middle = 0.5 * (low + high)
         value = middle * middle - c[i]
@@ -131,3 +131,51 @@ def test_flag_of_the_user(rng):
     for i in range(297):
         same = text[i : i + 4] == pattern
         assert o[i] == (4 if same.all() else -1 - int(np.argmin(same)))
+
+
+@pk.kernel
+def polar(o, seed):
+    i = pk.index()
+    k = 0
+    while True:
+        u, v = 2 * pk.random(seed, i, k) - 1, 2 * pk.random(seed, i, k + 1) - 1
+        s = u * u + v * v
+        k += 2
+        if 0 < s < 1:
+            break
+    o[i] = u * pk.sqrt(-2 * pk.log(s) / s)
+
+
+def test_names_that_a_loop_without_condition_assigns_first():
+    o, expected = np.zeros(500), np.zeros(500)
+    polar(o, 3, ndrange=500)
+    polar(expected, 3, ndrange=500, device="python")
+    np.testing.assert_allclose(o, expected, rtol=1e-4)
+
+    @pk.jit
+    def root_of_two(x):
+        while True:
+            new = 0.5 * (x + 2 / x)
+            change = abs(new - x).max()
+            x = new
+            if change < 1e-12:
+                break
+        return x, change
+
+    x, change = root_of_two(np.array([1.0, 4.0]))
+    np.testing.assert_allclose(x, np.sqrt(2))
+    assert change < 1e-12
+
+
+def test_names_assigned_behind_a_break_have_no_value():
+    @pk.kernel
+    def late(o):
+        i = pk.index()
+        while True:
+            if i > 3:
+                break
+            z = 1.0
+        o[i] = z
+
+    with pytest.raises(pk.errors.KernelSyntaxError, match="`z` has no value on some paths"):
+        late(np.zeros(3), ndrange=3)

@@ -196,13 +196,18 @@ def while_loop(t: ProgramTranslator, node: ast.While) -> None:
             t.statements(node.body)
         return Made(op, body)
 
-    begin(t, node, lambda: _forms_after(t, node.test))
+    begin(t, node, lambda first: _forms_after(t, node.test, first))
     build_loop(t, node, [*node.body, ast.Expr(node.test)], make, set(), None)
 
 
-def _forms_after(t: ProgramTranslator, test: ast.expr) -> dict[str, Value]:
-    """Values of the form that names have after a condition; nothing is left of it."""
+def _forms_after(t: ProgramTranslator, test: ast.expr, first: list[ast.stmt]) -> dict[str, Value]:
+    """Values of the form that names have after a condition and these statements; nothing is left of them."""
+
+    def evaluate() -> None:
+        t.condition(test)
+        t.statements(first)
+
     scratch = ir.Operation.create("scf.execute_region", regions=1)
-    found = run_path(t, scratch.regions[0].blocks.append(), lambda: t.condition(test)).names
+    found = run_path(t, scratch.regions[0].blocks.append(), evaluate).names
     scratch.erase()
     return {name: zeros_like(value) for name, value in found.items() if flows(value)}
