@@ -326,16 +326,17 @@ def with_prologue(a, b, bias):
 
 @over_units
 @pytest.mark.parametrize(
-    ("batches", "m", "n", "k"), [(1, 40, 36, 1000), pytest.param(3, 20, 24, 1104, marks=pytest.mark.slow)]
+    ("batches", "m", "n", "k"), [(1, 40, 36, 3001), pytest.param(3, 20, 24, 3104, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("function", [relu_layer, with_prologue], ids=lambda f: f.__name__)
 def test_many_terms_of_few_cells_are_summed_in_parts(rng, device, function, batches, m, n, k):
-    """The last part may be shorter, and the parts are added up by a kernel of their own."""
+    """The last part may be shorter. A second kernel adds the parts up, and does what follows."""
     a, b = (rng.standard_normal((batches, *s)).astype(np.float16) * np.float16(0.1) for s in ((m, k), (k, n)))
     bias = rng.standard_normal(n).astype(np.float16)
     program = pk.jit(function)
     lowered = program.lower(a, b, bias, target="nvvm:sm_80")
     assert any("its terms are summed in" in remark.text for remark in lowered.remarks)
+    assert lowered.compile().resources["kernels"] == 2
     have = program(*(pk.asarray(v, device=device) for v in (a, b, bias))).numpy()
     left, right, wide_bias = wide(a, b, bias)
     want = np.maximum(left @ right + wide_bias, 0) if function is relu_layer else 2 * left @ right + wide_bias
@@ -344,7 +345,7 @@ def test_many_terms_of_few_cells_are_summed_in_parts(rng, device, function, batc
 
 @over_units
 def test_parts_go_on_from_what_is_there_and_give_the_same_bits(rng, device):
-    a, b = factors(rng, 33, 35, 1200, np.float16)
+    a, b = factors(rng, 33, 35, 3200, np.float16)
     c = rng.standard_normal((33, 35)).astype(np.float32)
 
     @pk.jit

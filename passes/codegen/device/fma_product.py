@@ -17,6 +17,7 @@ from pykern.passes.analysis.cost_model.devices import (
     PRODUCT_SPREAD,
 )
 from pykern.passes.codegen.device.product_space import ProductElements, added, scaled
+from pykern.passes.codegen.device.term_parts import TermParts
 from pykern.passes.ir.clone import clone
 from pykern.passes.ir.loops import unroll
 from pykern.passes.kernels import body, index_constant
@@ -31,14 +32,16 @@ class FmaProduct:
     neighbours among the work-items read neighbours.
     """
 
-    def __init__(self, elements: ProductElements, each: int, vectors: bool) -> None:
+    def __init__(self, elements: ProductElements, each: int, vectors: bool, parts: TermParts) -> None:
         self.elements, self.product, self.each, self.vectors = elements, elements.product, each, vectors
-        self.width = PRODUCT_SIDE * each
+        self.width, self.parts = PRODUCT_SIDE * each, parts
+        self.terms = parts.steps(-(-self.product.count(self.product.terms) // PRODUCT_DEPTH)) * PRODUCT_DEPTH
         block = body(self.product.space.op)
         self.widened = [_widening(block.arguments[n]) for n in range(2)]
 
     def emit(self) -> None:
         elements, product = self.elements, self.product
+        self.parts.prepare(elements)
         operands = elements.points.operands[:2]
         kinds = [w.results[0].type if w else _element(v) for v, w in zip(operands, self.widened, strict=True)]
         self.strides = [self._stride(n, kind) for n, kind in enumerate(kinds)]
@@ -48,22 +51,23 @@ class FmaProduct:
         ]
         self.y, self.x = LocalIdOp.create(1), LocalIdOp.create(2)
         self.number = added(scaled(self.y, PRODUCT_SIDE), self.x)
-        elements.place(product.batch, GlobalIdOp.create(0))
+        part = self.parts.place(elements, GlobalIdOp.create(0))
+        begin = scaled(part, self.terms)
         origins = [scaled(GroupIdOp.create(axis), self.width) for axis in (1, 2)]
         loop = scf.ForOp(
             index_constant(0),
-            index_constant(product.count(product.terms)),
+            index_constant(self.terms),
             index_constant(PRODUCT_DEPTH),
             [product.join.neutral() for _ in range(self.each * self.each)],
         )
         with ir.InsertionPoint(loop.body):
             for n, tile in enumerate(tiles):
-                self._fetch(n, tile, origins[n], loop.induction_variable)
+                self._fetch(n, tile, origins[n], added(begin, loop.induction_variable))
             BarrierOp.create()
             sums = self._multiply(tiles, list(loop.inner_iter_args))
             BarrierOp.create()
             scf.YieldOp(sums)
-        self._store(list(loop.results), origins)
+        self._store(list(loop.results), origins, part)
 
     def _stride(self, n: int, kind: ir.Type) -> int:
         """Elements from one term to the next in shared memory."""
@@ -78,7 +82,8 @@ class FmaProduct:
         """Work-items side by side fetch what lies side by side; beyond the last term there are zeros."""
         by_terms = self.product.lies_by_terms(n)
         lines = self.product.count((self.product.rows, self.product.columns)[n])
-        whole = lines % self.width == 0, self.product.count(self.product.terms) % PRODUCT_DEPTH == 0
+        terms = self.terms * self.parts.count
+        whole = lines % self.width == 0, self.product.count(self.product.terms) == terms
         fast = index_constant(PRODUCT_DEPTH if by_terms else self.width)
         for part in range(self.width * PRODUCT_DEPTH // (PRODUCT_SIDE * PRODUCT_SIDE)):
             cell = added(self.number, part * PRODUCT_SIDE * PRODUCT_SIDE)
@@ -129,14 +134,14 @@ class FmaProduct:
             known.update(zip(op.results, copy.results, strict=True))
         return known[end.operands[0]]
 
-    def _store(self, sums: list[ir.Value], origins: list[ir.Value]) -> None:
+    def _store(self, sums: list[ir.Value], origins: list[ir.Value], part: ir.Value) -> None:
         for r in range(self.each):
             for c in range(self.each):
                 row = added(origins[0], self._cell(self.y, r))
                 column = added(origins[1], self._cell(self.x, c))
                 branch = scf.IfOp(self.elements.inside(row, column))
                 with ir.InsertionPoint(branch.then_block):
-                    self.elements.finish(row, column, sums[r * self.each + c])
+                    self.parts.store(self.elements, part, row, column, sums[r * self.each + c])
                     scf.YieldOp([])
 
 

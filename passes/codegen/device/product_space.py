@@ -136,16 +136,24 @@ class ProductElements:
         """Store a sum of some of the products: in `memory` that of each part, cell by cell."""
         self.place(self.product.rows, row)
         self.place(self.product.columns, column)
+        memref.StoreOp(products, memory, [part, self.cell()])
+
+    def cell(self) -> ir.Value:
+        """The number of the cell at the counters."""
         cell = index_constant(0)
         for group in self.space.parallel:
             cell = added(scaled(cell, self.space.lengths[group]), self.points.counters[group])
-        memref.StoreOp(products, memory, [part, cell])
+        return cell
 
     def finish(self, row: ir.Value, column: ir.Value, products: ir.Value) -> None:
         """Store a sum of products, or what is made from it."""
+        self.place(self.product.rows, row)
+        self.place(self.product.columns, column)
+        self.finish_here(products)
+
+    def finish_here(self, products: ir.Value) -> None:
+        """The same for the cell at the counters."""
         product, points, reader = self.product, self.points, self.product.group.reader
-        self.place(product.rows, row)
-        self.place(product.columns, column)
         total = product.join.join(points.load(2) if self.first is None else self.first, products)
         if reader is None:
             points.store(2, total)
