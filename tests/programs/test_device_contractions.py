@@ -174,7 +174,9 @@ def test_many_terms_of_few_cells_are_summed_in_parts(rng, device, batches, m, n,
 
 def test_what_costs_of_products_decide():
     """Results of many tiles, or of few terms, have no parts; others as many as fill a GPU, a power of two."""
-    tiles = [ProductTile(side, count, 128, MATRIX_CLOCKS[side]) for side, count in ((128, 1), (64, 4), (32, 16))]
+    tiles = [
+        ProductTile(side, count, 128, MATRIX_CLOCKS[side]) for side, count in ((128, 1), (64, 4), (32, 16))
+    ]
     chosen, parts = shared_out(tiles, 128 * 128)
     assert chosen.groups * parts <= 4 * MULTIPROCESSORS
     assert parts > 1

@@ -99,9 +99,9 @@ def test_before_and_after_products(rng, device, dtype, function):
 @pytest.mark.parametrize("k", [72, 73])
 @pytest.mark.parametrize("transposed", [False, True])
 def test_the_largest_tiles(rng, device, k, transposed):
-    """Of 128 rows and columns: there are 40 of them."""
-    x = rng.standard_normal((40, 100, k)).astype(np.float16)
-    y = rng.standard_normal((40, 104, k) if transposed else (40, k, 104)).astype(np.float16)
+    """Of 128 rows and columns: there are 120 of them."""
+    x = rng.standard_normal((120, 100, k)).astype(np.float16)
+    y = rng.standard_normal((120, 104, k) if transposed else (120, k, 104)).astype(np.float16)
 
     @pk.jit
     def batches(x, y):
@@ -260,6 +260,16 @@ def test_wide_floats(rng, device, dtype, m, n, k):
         have = program(pk.asarray(left, device=device), pk.asarray(right, device=device)).numpy()
         limit = (k + 1) * np.finfo(dtype).eps * (np.abs(a) @ np.abs(b))
         assert (np.abs(have - want) <= limit).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("device", ["cuda:emulated", "rocm:emulated:gfx1100"], indirect=True)
+def test_the_largest_tiles_of_multiply_adds(rng, device):
+    """Of 128 rows and columns, of f32: a work-item has 8 x 8 cells."""
+    x, y = rng.standard_normal((120, 100, 41), np.float32), rng.standard_normal((120, 41, 104), np.float32)
+    have = product(pk.asarray(x, device=device), pk.asarray(y, device=device)).numpy()
+    left, right = wide(x, y)
+    assert (np.abs(have - left @ right) <= 42 * 2**-23 * (np.abs(left) @ np.abs(right))).all()
 
 
 @pytest.mark.slow

@@ -88,7 +88,7 @@ def of_bytes(a, b):
         ("i1", 72, 136, 208),
         pytest.param("u1", 72, 136, 208, marks=pytest.mark.slow),
         pytest.param("u1", 8, 16, 16, marks=pytest.mark.slow),
-        pytest.param("i1", 1032, 520, 272, marks=pytest.mark.slow),
+        pytest.param("i1", 1168, 1168, 272, marks=pytest.mark.slow),
     ],
 )
 def test_bytes(rng, device, kind, m, n, k):
@@ -118,9 +118,9 @@ def test_bytes_that_go_another_way():
 
 @hopper
 @pytest.mark.slow
-@pytest.mark.parametrize(("m", "n", "k"), [(1032, 520, 72)])
+@pytest.mark.parametrize(("m", "n", "k"), [(1160, 1160, 72)])
 def test_the_larger_tiles(rng, device, m, n, k):
-    """Of 128 rows and columns: there are 45 of them, the last ones of few rows and columns."""
+    """Of 128 rows and columns: there are 100 of them, the last ones of few rows and columns."""
     a, b = factors(rng, m, n, k, np.float16)
     assert "wgmma.mma_async.sync.aligned.m64n128k16" in ptx_of(plain, a, b)
     near(

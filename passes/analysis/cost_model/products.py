@@ -29,8 +29,9 @@ MATRIX_CLOCKS = {128: (512, 512), 64: (128, 256), 32: (64, 256)}
 multiprocessor for a step, and of a group that is alone on it, which waits for memory."""
 WARPGROUP_CLOCKS = {128: (512, 600), 64: (256, 350)}
 """The same for instructions of four subgroups, 128 bytes a step."""
-FMA_CLOCKS = {64: (600, 1200), 32: (400, 1000), 16: (256, 1000)}
-"""The same for multiply-adds, 16 terms a step, which are waited for."""
+FMA_CLOCKS = {128: (2100, 2800), 64: (600, 1200), 32: (400, 1000), 16: (256, 1000)}
+"""The same for multiply-adds, 16 terms a step, which are waited for. The largest is for devices that read 16 bytes at
+once."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +55,14 @@ class ProductTile:
 def shared_out(tiles: Sequence[ProductTile], cells: int) -> tuple[ProductTile, int]:
     """The tile, and how many groups have each of them; `tiles` begin with the largest, `cells` is their result's size.
 
-    The first tile of which there are enough groups, else the last, unless another one whose terms are cut into parts
-    is much quicker.
+    The first tile of which there are enough groups, else the last, unless another one, or one whose terms are cut into
+    parts, is much quicker.
     """
     plain = next((tile for tile in tiles if tile.groups >= FEWEST_GROUPS), tiles[-1])
     best, parts, least = plain, 1, WORTHWHILE * plain.time(1, cells)
     for tile in tiles:
-        count = 2
-        while count <= min(MOST_PARTS, tile.steps // FEWEST_PART_STEPS):
+        count = 1
+        while count <= max(1, min(MOST_PARTS, tile.steps // FEWEST_PART_STEPS)):
             if (time := tile.time(count, cells)) <= least:
                 best, parts, least = tile, count, time
             count *= 2

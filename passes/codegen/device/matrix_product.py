@@ -8,6 +8,7 @@ Sums stay in registers until they are stored. Which lane holds which elements: `
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from mlir import ir
@@ -197,15 +198,23 @@ class MatrixProduct:
             added(origin, scaled(number, step))
             for origin, number, step in zip(corner, (in_row, in_column), instruction.steps, strict=True)
         )
-        for number, value in enumerate(sums):
-            fragment, cell = divmod(number, len(instruction.cells))
-            down, right = instruction.cells[cell]
-            at = added(row, fragment // across * instruction.rows + down)
-            along = added(column, fragment % across * instruction.columns + right)
-            branch = scf.IfOp(self.elements.inside(at, along))
-            with ir.InsertionPoint(branch.then_block):
-                self.parts.store(self.elements, self.part, at, along, value)
-                scf.YieldOp([])
+        for begin, together in self._runs(len(sums)):
+            places = []
+            for number in range(begin, begin + together):
+                fragment, cell = divmod(number, len(instruction.cells))
+                down, right = instruction.cells[cell]
+                at = added(row, fragment // across * instruction.rows + down)
+                places.append((at, added(column, fragment % across * instruction.columns + right)))
+            with self.elements.where_inside(*places[0], (self.tile.side, self.tile.side)):
+                for place, value in zip(places, sums[begin:], strict=False):
+                    self.parts.store(self.elements, self.part, *place, value)
+
+    def _runs(self, count: int) -> Iterator[tuple[int, int]]:
+        """Sums that are stored under one condition: two neighbours, where they are, and the columns are even."""
+        (first, *_), (second, *_) = self.instruction.cells[0::2], self.instruction.cells[1::2]
+        pairs = second == (first[0], first[1] + 1) and self.product.count(self.product.columns) % 2 == 0
+        together = 2 if pairs else 1
+        return ((begin, together) for begin in range(0, count, together))
 
 
 def _next(slot: ir.Value, last: int, step: int, then: int) -> ir.Value:

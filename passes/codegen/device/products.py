@@ -18,6 +18,7 @@ from pykern.passes.analysis.cost_model.devices import (
     FRAGMENT_TILES,
     PRODUCT_DEPTH,
     PRODUCT_SIDE,
+    VECTOR_ELEMENTS,
 )
 from pykern.passes.analysis.cost_model.products import (
     FMA_CLOCKS,
@@ -142,14 +143,15 @@ def _by_multiply_adds(
     place: KernelContext, product: ProductSpace, start: ir.Value | None
 ) -> list[ir.Operation]:
     """Each work-item has `each` times `each` cells."""
-    side, count = _shared_out(product, FMA_CLOCKS, -(-product.count(product.terms) // PRODUCT_DEPTH))
+    clocks = {side: taken for side, taken in FMA_CLOCKS.items() if place.aligned or side < max(FMA_CLOCKS)}
+    side, count = _shared_out(product, clocks, -(-product.count(product.terms) // PRODUCT_DEPTH))
     each, tiles = side // PRODUCT_SIDE, _tiles(product, side, side)
     product = _grouped(product, tiles, start)
     parts = TermParts.of(product, count)
     ndrange = product.count(product.batch) * count, tiles[0] * PRODUCT_SIDE, tiles[1] * PRODUCT_SIDE
     with Kernel(place, product.space.op, ndrange, (1, PRODUCT_SIDE, PRODUCT_SIDE)) as kernel:
         elements = ProductElements(kernel, product, start)
-        FmaProduct(elements, each, place.aligned and each == 4, parts).emit()
+        FmaProduct(elements, each, place.aligned and each >= VECTOR_ELEMENTS, parts).emit()
     return _joined(place, product, start, parts)
 
 

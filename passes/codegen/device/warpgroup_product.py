@@ -160,11 +160,11 @@ class WarpgroupProduct:
         row = added(added(self.origins[0], scaled(subgroup, ROWS // 4)), in_row)
         column = added(self.origins[1], scaled(in_column, 2))
         each = self.tile.side // 2
-        for place, value in enumerate(sums):
-            block, cell = divmod(place, each)
+        together = 2 if self.product.count(self.product.columns) % 2 == 0 else 1  # under one condition
+        for begin in range(0, len(sums), together):
+            block, cell = divmod(begin, each)
             at = added(row, block * ROWS + cell // 2 % 2 * 8)
             along = added(column, cell // 4 * 8 + cell % 2)
-            branch = scf.IfOp(self.elements.inside(at, along))
-            with ir.InsertionPoint(branch.then_block):
-                self.parts.store(self.elements, self.part, at, along, value)
-                scf.YieldOp([])
+            with self.elements.where_inside(at, along, (self.tile.side, self.tile.side)):
+                for n, value in enumerate(sums[begin : begin + together]):
+                    self.parts.store(self.elements, self.part, at, added(along, n), value)
