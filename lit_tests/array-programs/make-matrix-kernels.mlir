@@ -102,8 +102,8 @@ func.func @program.others(%a: memref<33x20xf32>, %b: memref<20x40xf32>, %y: memr
 #right = affine_map<(i, j, k) -> (k, j)>
 #out = affine_map<(i, j, k) -> (i, j)>
 
-// Four tiles, and 64 times terms to fetch: eight groups have the same cells, each an eighth of the terms. Their sums are
-// added up in order by another kernel.
+// Four tiles, and 64 times terms to fetch: eight groups have the same cells, each an eighth of the terms. Another kernel
+// loads their sums, and adds them up in order.
 // CHECK-LABEL: func.func @program.parts(
 // CHECK: %[[PARTS:.*]] = memref.alloc() : memref<8x4096xf32>
 // CHECK: kern.launch
@@ -114,9 +114,11 @@ func.func @program.others(%a: memref<33x20xf32>, %b: memref<20x40xf32>, %y: memr
 // CHECK: "kern.multiply_matrices"
 // CHECK: memref.store %{{.*}} : memref<8x4096xf32>
 // CHECK: func.func private @parts_1
-// CHECK-SAME: kern.ndrange = array<i64: 4096>
-// CHECK: scf.for %{{.*}} = %c0 to %c8 step %c1
-// CHECK: arith.addf
+// CHECK-SAME: kern.ndrange = array<i64: 64, 64>
+// CHECK-COUNT-8: memref.load %{{.*}} : memref<8x4096xf32>
+// CHECK-NOT: memref.load
+// CHECK-COUNT-8: arith.addf
+// CHECK: memref.store %{{.*}} : memref<64x64xf32>
 func.func @program.parts(%a: memref<64x2048xf16>, %b: memref<2048x64xf16>, %c: memref<64x64xf32>) attributes {kern.program} {
   %zero = arith.constant 0.0 : f32
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%c : memref<64x64xf32>) {

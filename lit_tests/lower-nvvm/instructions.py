@@ -306,7 +306,7 @@ def show_program(*args, target):
 # CHECK: ld.shared.v4.b32
 # CHECK-NOT: ld.shared.b
 # CHECK-NOT: shl.b32
-# CHECK-COUNT-256: fma.rn.f32
+# CHECK-COUNT-64: fma.rn.f32
 bf16 = pk.spec((1024, 1024), pk.bf16)
 show_program(bf16, bf16, target="nvvm:sm_75+aligned+small")
 

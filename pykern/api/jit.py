@@ -219,19 +219,21 @@ class ProgramBase(Decorated):
     def _run_viewed(self, args: tuple, out: Any, donate: Any, keywords: dict[str, Any]) -> Any:
         source, _ = self.captured()
         plans, key = self._plans_of(source), None
-        if self._simple and not keywords and donate is None:
+        own = self.signature.parameters
+        stream = keywords.get("stream") if len(keywords) == 1 and "stream" not in own else None
+        if self._simple and donate is None and (stream is not None or not keywords):
             key = (out is None, *map(kind_of, args))
             plan = plans.get(key)
             if plan is not None and OVERRIDE["device"] is None:
-                if isinstance(plan, Plan):
+                if not isinstance(plan, Plan):
+                    return self._with_device_plan(plan, list(leaf_values(args)), out, stream)
+                if stream is None:
                     self._entries.went_through_python(plan, args, keywords)
                     return self._with_plan(plan, list(leaf_values(args)), out)
-                return self._with_device_plan(plan, list(leaf_values(args)), out)
         inside = current_device() == "python" and is_inside()
         if inside and not self.derivatives:  # a program that another one calls is the plain function
             self._donated(donate)
             return self.__wrapped__(*args, **keywords)
-        own = self.signature.parameters
         where = {n: keywords.pop(n) for n in ("device", "stream") if n in keywords and n not in own}
         asked = _Asked(out, donate, where.get("device"), where.get("stream"))
         values = self._bind(args, keywords)

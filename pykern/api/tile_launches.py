@@ -26,6 +26,7 @@ from pykern.launching.reference_checks import said_of
 from pykern.program import reference as program_reference
 from pykern.program.arguments import describe
 from pykern.runtime import reference_tiles
+from pykern.runtime.devices import OVERRIDE
 from pykern.runtime.event import COMPLETED, Event
 from pykern.runtime.graph import current_graph
 from pykern.runtime.stream import checked_stream
@@ -49,18 +50,20 @@ class TileLaunches:
         """What the compiler says of launches that the device ``python`` runs."""
         self._known: dict[Any, Program] = {}
         """By an ndrange of numbers, as it was given."""
+        self._on_devices = False
+        """Whether one of these was launched on a device with a driver."""
         refuse_work_items(kernel.text, kernel.captured()[0])
 
     def launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
         """Run. Raises what programs raise, and `LaunchError`."""
         given = keywords.get("ndrange")
-        if (
-            len(keywords) == 1
-            and type(given) in (int, tuple)
-            and (known := self._known.get(given)) is not None
-        ):
-            known(*args)
-            return COMPLETED
+        around = OVERRIDE["device"]  # of `with pk.device`
+        if around is None and type(given) in (int, tuple) and (known := self._known.get(given)) is not None:
+            if len(keywords) == 1 and not self._on_devices:
+                known(*args)
+                return COMPLETED
+            if keywords.keys() <= {"ndrange", "stream"}:
+                return self._repeat(known, args, keywords.get("stream"))
         spaces, options, rest = self._asked(keywords)
         values = self.kernel.bind(args, rest)
         args, rest = self._by_place(args, rest)
@@ -73,13 +76,21 @@ class TileLaunches:
                 self._run_in_python(launch, program, values)
             elif device == "cpu":
                 program(*args, **rest)
-                if len(keywords) == 1 and _is_plain(given):
-                    self._known[given] = program
             else:
                 program(*args, **rest, **options)
-        if device in ("cpu", "python") or current_graph() is not None:
-            return COMPLETED
-        return checked_stream(options.get("stream"), device).record()
+                self._on_devices = True
+            if device != "python" and keywords.keys() <= {"ndrange", "stream"} and _is_plain(given):
+                self._known[given] = program
+        return _event(device, options.get("stream"))
+
+    def _repeat(self, program: Program, args: tuple, stream: Any) -> Event:
+        """A launch over an ndrange that has been launched before."""
+        device = device_of(list(zip(self.kernel.signature.parameters, args, strict=False)), None, stream)
+        if stream is None or device == "cpu":
+            program(*args)
+        else:
+            program(*args, stream=stream)
+        return _event(device, stream)
 
     def lower(self, args: tuple, keywords: dict[str, Any]) -> Any:
         """Every stage of a launch. `keywords` are those of `Program.lower`, and those of a launch."""
@@ -188,6 +199,13 @@ def refuse_work_items(text: FunctionText, function: FunctionSource) -> None:
                            text.name, line),
                 "write another kernel with pk.index(), or take the indices of a tile: pk.positions(i)",
             )  # fmt: skip
+
+
+def _event(device: str, stream: Any) -> Event:
+    """Of what was just put into the stream."""
+    if device in ("cpu", "python") or current_graph() is not None:
+        return COMPLETED
+    return checked_stream(stream, device).launched()
 
 
 def _launch(space: tuple[Extent, ...], sizes: tuple[int | None, ...]) -> TileLaunch:

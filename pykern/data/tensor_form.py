@@ -8,6 +8,7 @@ comes first. Rows of a box have 128 bytes, and are permuted so (see `pykern.dial
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 MAP = "tensor_map"
 NBYTES, ALIGNMENT = 128, 64
@@ -29,7 +30,7 @@ class TensorForm:
     box: tuple[int, ...]
     argument: int = -1
 
-    @property
+    @cached_property
     def text(self) -> str:
         numbers = (",".join(map(str, each)) or "-" for each in (self.lengths, self.strides, self.box))
         return " ".join((MAP, str(self.argument), self.kind, *numbers))

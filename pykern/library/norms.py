@@ -96,9 +96,10 @@ def group_norm(x: Any, groups: pk.static, weight: Any = None, bias: Any = None, 
     size = channels // groups
     a = wide(x).reshape(batch, groups, size, -1)
     centred = a - a.mean(axis=(2, 3), keepdims=True)
-    y = centred / pk.sqrt((centred * centred).mean(axis=(2, 3), keepdims=True) + eps)
+    scale = 1 / pk.sqrt((centred * centred).mean(axis=(2, 3), keepdims=True) + eps)
     if weight is not None:
-        y = y * wide(weight).reshape(groups, size, 1)
+        scale = scale * wide(weight).reshape(groups, size, 1)  # so that a gradient sums each channel once
+    y = centred * scale
     if bias is not None:
         y = y + wide(bias).reshape(groups, size, 1)
     return y.reshape(x.shape).astype(x.dtype)

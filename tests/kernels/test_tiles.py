@@ -567,3 +567,42 @@ def test_an_integer_of_the_index_space_beside_a_known_one(device, rng):
     running = np.cumsum(x, 1)
     ends = [next((k for k in range(31) if row[k] > limit), 30) for row in running]
     np.testing.assert_allclose(np.asarray(o), running[np.arange(9), ends], rtol=1e-5)
+
+
+def test_one_range_on_several_devices_in_turn():
+    """A range that was launched before goes to where the arrays lie, or to the device of a block."""
+    x = np.arange(13, dtype=np.float32)
+    doubled(np.zeros_like(x), x, ndrange=13)
+    for place in ("python", "cuda:emulated", "cpu", "cuda:emulated", "python"):
+        result = np.zeros_like(x)
+        if place == "python":
+            with pk.device(place):
+                event = doubled(result, x, ndrange=13)
+        elif place == "cpu":
+            event = doubled(result, x, ndrange=13)
+        else:
+            there = pk.asarray(result, device=place), pk.asarray(x, device=place)
+            event = doubled(*there, ndrange=13)
+            event = doubled(*there, ndrange=13, stream=pk.Stream(place))
+            event.wait()
+            result = there[0].numpy()
+        assert event.done
+        np.testing.assert_array_equal(result, 2 * x)
+
+
+def test_repeated_launches_are_not_described_anew(monkeypatch):
+    """The second call with a stream finds its code by the kinds of its arguments, on a device, too."""
+    from pykern.api import jit
+
+    x = pk.asarray(np.arange(13, dtype=np.float32), device="cuda:emulated")
+    o, stream = pk.zeros(13, pk.f32, device=x.device), pk.Stream(x.device)
+    program = pk.jit(lambda x: x * 2 + 1)
+    for _ in range(2):
+        doubled(o, x, ndrange=13, stream=stream)
+        program(x, stream=stream)
+    monkeypatch.setattr(jit, "describe", None)
+    doubled(o, x, ndrange=13, stream=stream).wait()
+    np.testing.assert_array_equal(o.numpy(), 2 * x.numpy())
+    np.testing.assert_array_equal(program(x, stream=stream).numpy(), 2 * x.numpy() + 1)
+    with pytest.raises(pk.LaunchError, match=r"no pk\.Stream"):
+        program(x, stream=3)

@@ -6,6 +6,13 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.passes.analysis.cost_model.products import (
+    FEWEST_PART_STEPS,
+    MATRIX_CLOCKS,
+    MULTIPROCESSORS,
+    ProductTile,
+    shared_out,
+)
 from tests.cases.row_programs import launches, leaves
 
 SIZES = [(67, 131, 90), (9, 33, 70), (130, 17, 33), (5, 6, 7)]
@@ -132,8 +139,49 @@ def of_two_arrays(a, b, c):
 
 def test_what_costs_more_where_it_is_read_is_made_before():
     """A function for each tile again, and two large arrays that are read in place of one."""
-    large, narrow = pk.spec((512, 512), pk.f32), pk.spec((512, 16), pk.f32)
-    assert launches(pk.jit(of_functions), large, large) == 2
+    large, wide, narrow = (pk.spec(shape, pk.f32) for shape in ((512, 96), (96, 512), (96, 16)))
+    assert launches(pk.jit(of_functions), large, wide) == 2
     assert launches(pk.jit(of_functions), large, narrow) == 1
-    assert launches(pk.jit(of_two_arrays), large, large, large) == 2
+    assert launches(pk.jit(of_two_arrays), large, wide, large) == 2
     assert launches(pk.jit(of_two_arrays), large, narrow, large) == 1
+
+
+@pytest.mark.parametrize("device", ["opencl:0", "vulkan:0", "cuda:emulated"], indirect=True)
+@pytest.mark.parametrize(
+    ("batches", "m", "n", "k"), [((), 24, 20, 1030), pytest.param((3,), 9, 40, 1504, marks=pytest.mark.slow)]
+)
+def test_many_terms_of_few_cells_are_summed_in_parts(rng, device, batches, m, n, k):
+    """By multiply-adds, whose last part may be shorter; a second kernel adds the parts up, and does what follows."""
+    a, b = (rng.standard_normal((*batches, *shape), np.float32) for shape in ((m, k), (k, n)))
+    bias, held = rng.standard_normal(n, np.float32), rng.standard_normal((*batches, m, n), np.float32)
+
+    @pk.jit
+    def both(a, b, bias, held):
+        held += a @ b
+        return pk.maximum(a @ b + bias, 0), held
+
+    lowered = both.lower(a, b, bias, held, target=pk.device(device).info.target)
+    assert sum("its terms are summed in" in remark.text for remark in lowered.remarks) >= 1
+    have = [both(*(pk.asarray(v, device=device) for v in (a, b, bias, held.copy()))) for _ in range(2)]
+    left, right = a.astype(np.float64), b.astype(np.float64)
+    limit = (k + 2) * 2**-23 * (np.abs(left) @ np.abs(right) + 8)
+    for found, again, want in zip(
+        *have, (np.maximum(left @ right + bias, 0), held + left @ right), strict=True
+    ):
+        assert (np.abs(found.numpy() - want) <= limit).all()
+        np.testing.assert_array_equal(found.numpy(), again.numpy())
+
+
+def test_what_costs_of_products_decide():
+    """Results of many tiles, or of few terms, have no parts; others as many as fill a GPU, a power of two."""
+    tiles = [
+        ProductTile(side, count, 128, MATRIX_CLOCKS[side]) for side, count in ((128, 1), (64, 4), (32, 16))
+    ]
+    chosen, parts = shared_out(tiles, 128 * 128)
+    assert chosen.groups * parts <= 4 * MULTIPROCESSORS
+    assert parts > 1
+    assert parts & (parts - 1) == 0
+    assert chosen.steps // parts >= FEWEST_PART_STEPS
+    for many, steps in ((1024, 128), (1, 8)):
+        tile = ProductTile(128, many, steps, MATRIX_CLOCKS[128])
+        assert shared_out([tile], many * 128 * 128) == (tile, 1)

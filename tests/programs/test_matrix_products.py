@@ -99,9 +99,9 @@ def test_before_and_after_products(rng, device, dtype, function):
 @pytest.mark.parametrize("k", [72, 73])
 @pytest.mark.parametrize("transposed", [False, True])
 def test_the_largest_tiles(rng, device, k, transposed):
-    """Of 128 rows and columns: there are 40 of them."""
-    x = rng.standard_normal((40, 100, k)).astype(np.float16)
-    y = rng.standard_normal((40, 104, k) if transposed else (40, k, 104)).astype(np.float16)
+    """Of 128 rows and columns: there are 120 of them."""
+    x = rng.standard_normal((120, 100, k)).astype(np.float16)
+    y = rng.standard_normal((120, 104, k) if transposed else (120, k, 104)).astype(np.float16)
 
     @pk.jit
     def batches(x, y):
@@ -263,6 +263,16 @@ def test_wide_floats(rng, device, dtype, m, n, k):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("device", ["cuda:emulated", "rocm:emulated:gfx1100"], indirect=True)
+def test_the_largest_tiles_of_multiply_adds(rng, device):
+    """Of 128 rows and columns, of f32: a work-item has 8 x 8 cells."""
+    x, y = rng.standard_normal((120, 100, 41), np.float32), rng.standard_normal((120, 41, 104), np.float32)
+    have = product(pk.asarray(x, device=device), pk.asarray(y, device=device)).numpy()
+    left, right = wide(x, y)
+    assert (np.abs(have - left @ right) <= 42 * 2**-23 * (np.abs(left) @ np.abs(right))).all()
+
+
+@pytest.mark.slow
 def test_which_units_multiply_what():
     """As remarks and instructions of AMD's chips tell."""
     for chip, dtype, instruction in (
@@ -326,16 +336,17 @@ def with_prologue(a, b, bias):
 
 @over_units
 @pytest.mark.parametrize(
-    ("batches", "m", "n", "k"), [(1, 40, 36, 1000), pytest.param(3, 20, 24, 1104, marks=pytest.mark.slow)]
+    ("batches", "m", "n", "k"), [(1, 40, 36, 3001), pytest.param(3, 20, 24, 3104, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("function", [relu_layer, with_prologue], ids=lambda f: f.__name__)
 def test_many_terms_of_few_cells_are_summed_in_parts(rng, device, function, batches, m, n, k):
-    """The last part may be shorter, and the parts are added up by a kernel of their own."""
+    """The last part may be shorter. A second kernel adds the parts up, and does what follows."""
     a, b = (rng.standard_normal((batches, *s)).astype(np.float16) * np.float16(0.1) for s in ((m, k), (k, n)))
     bias = rng.standard_normal(n).astype(np.float16)
     program = pk.jit(function)
     lowered = program.lower(a, b, bias, target="nvvm:sm_80")
     assert any("its terms are summed in" in remark.text for remark in lowered.remarks)
+    assert lowered.compile().resources["kernels"] == 2
     have = program(*(pk.asarray(v, device=device) for v in (a, b, bias))).numpy()
     left, right, wide_bias = wide(a, b, bias)
     want = np.maximum(left @ right + wide_bias, 0) if function is relu_layer else 2 * left @ right + wide_bias
@@ -344,7 +355,7 @@ def test_many_terms_of_few_cells_are_summed_in_parts(rng, device, function, batc
 
 @over_units
 def test_parts_go_on_from_what_is_there_and_give_the_same_bits(rng, device):
-    a, b = factors(rng, 33, 35, 1200, np.float16)
+    a, b = factors(rng, 33, 35, 3200, np.float16)
     c = rng.standard_normal((33, 35)).astype(np.float32)
 
     @pk.jit

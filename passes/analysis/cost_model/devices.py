@@ -49,11 +49,8 @@ FEWEST_TILED = 8
 """Rows, columns and terms from which tiles in shared memory are worth it."""
 FEWEST_GROUPS = 32
 """Groups that there should be before each work-item takes more cells."""
-SPLIT_GROUPS = 128
-"""Groups that a product by such instructions is given by parts of its terms, where its result has few tiles: about one
-a multiprocessor of a large GPU."""
-FEWEST_SPLIT_STEPS = 8
-"""Times that each of these groups fetches terms at least: its sums go to memory once more."""
+JOINED_TOGETHER = 8
+"""Sums of parts of a product's terms that a work-item loads before it adds the first."""
 FEWEST_TERMS = 64
 """Terms below which a work-item adds up a cell by itself."""
 MANY_CELLS = 1 << 14

@@ -135,11 +135,9 @@ class FragmentProduct:
                 inner_row, inner_column = split(loop.induction_variable, own)
                 row = added(corner[0], added(inner_row, down * SIDE))
                 column = added(corner[1], inner_column)
-                branch = scf.IfOp(self.elements.inside(row, column))
-                with ir.InsertionPoint(branch.then_block):
+                with self.elements.where_inside(row, column, (self.tile.side, self.tile.side)):
                     value = memref.LoadOp(memory, [added(first, loop.induction_variable)]).result
                     self.elements.finish(row, column, value)
-                    scf.YieldOp([])
                 scf.YieldOp([])
             if down + 1 < held:
                 BarrierOp.create()

@@ -8,7 +8,7 @@ Sums stay in registers until they are stored. Which lane holds which elements: `
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 from mlir import ir
@@ -29,6 +29,7 @@ from pykern.passes.codegen.device.product_space import (
     scaled,
     split,
 )
+from pykern.passes.codegen.device.term_parts import TermParts
 from pykern.passes.codegen.device.word_layout import WordLayout
 from pykern.passes.codegen.device.word_panel import WordPanel
 from pykern.passes.ir.constants import constant
@@ -81,14 +82,6 @@ def instruction_of(product: ProductSpace, unit: str) -> MatrixInstruction:
     return UNITS[unit][types]
 
 
-@dataclass(frozen=True)
-class TermParts:
-    """Groups that have the same cells, each with a part of the terms: `memory` holds `count` sums of each cell."""
-
-    count: int
-    memory: ir.Value
-
-
 def steps_of(product: ProductSpace, instruction: MatrixInstruction) -> int:
     """How often such a kernel fetches terms."""
     return -(-product.count(product.terms) // _depth(instruction))
@@ -102,9 +95,7 @@ def _depth(instruction: MatrixInstruction) -> int:
 class MatrixProduct:
     """The kernel."""
 
-    def __init__(
-        self, elements: ProductElements, tile: MatrixTile, unit: str, parts: TermParts | None = None
-    ) -> None:
+    def __init__(self, elements: ProductElements, tile: MatrixTile, unit: str, parts: TermParts) -> None:
         self.parts, self.unit = parts, unit
         self.elements, self.product, self.tile = elements, elements.product, tile
         types = factor_types(self.product.space.op)
@@ -112,7 +103,7 @@ class MatrixProduct:
         self.types, self.instruction = types, UNITS[unit][types]
         self.fragments = tile.own_rows // self.instruction.rows, tile.own_columns // self.instruction.columns
         self.depth = _depth(self.instruction)
-        self.steps = -(-steps_of(self.product, self.instruction) // (1 if parts is None else parts.count))
+        self.steps = parts.steps(steps_of(self.product, self.instruction))
         self.copies = any(tile.copied) and not self.instruction.groups
         self.slots = min(tile.slots, self.steps + 1)
         self.panels = [self._panel(n) for n in (0, 1)]
@@ -122,7 +113,7 @@ class MatrixProduct:
         lines, terms = (product.count(g) for g in ((product.rows, product.columns)[n], product.terms))
         source = PanelSource(self.elements, n, lines, terms, n == 0, product.lies_by_terms(n))
         if instruction.groups:
-            count = self.steps * (1 if self.parts is None else self.parts.count)
+            count = self.steps * self.parts.count
             layout = WordLayout(tile.side, MATRIX_WORDS, instruction.lanes_of_line)
             whole = count * self.depth == terms
             return WordPanel(source, layout, tile.items, tile.copied[n], self.slots, instruction, whole)
@@ -133,13 +124,10 @@ class MatrixProduct:
 
     def emit(self) -> None:
         tile = self.tile
-        number, batch = LocalIdOp.create(2), GlobalIdOp.create(0)
-        self.begin = index_constant(0)
-        if self.parts is not None:
-            self.memory = self.elements.kernel.value(self.parts.memory)
-            batch, self.part = split(batch, self.parts.count)
-            self.begin = scaled(self.part, self.steps * self.depth)
-        self.elements.place(self.product.batch, batch)
+        self.parts.prepare(self.elements)
+        number = LocalIdOp.create(2)
+        self.part = self.parts.place(self.elements, GlobalIdOp.create(0))
+        self.begin = scaled(self.part, self.steps * self.depth)
         origins = [scaled(place, tile.side) for place in banded_tile(self.product, tile.side)]
         subgroup, lane = split(number, self.instruction.lanes)
         down, across = split(subgroup, tile.column_subgroups)
@@ -210,18 +198,23 @@ class MatrixProduct:
             added(origin, scaled(number, step))
             for origin, number, step in zip(corner, (in_row, in_column), instruction.steps, strict=True)
         )
-        for number, value in enumerate(sums):
-            fragment, cell = divmod(number, len(instruction.cells))
-            down, right = instruction.cells[cell]
-            at = added(row, fragment // across * instruction.rows + down)
-            along = added(column, fragment % across * instruction.columns + right)
-            branch = scf.IfOp(self.elements.inside(at, along))
-            with ir.InsertionPoint(branch.then_block):
-                if self.parts is None:
-                    self.elements.finish(at, along, value)
-                else:
-                    self.elements.keep(at, along, value, self.memory, self.part)
-                scf.YieldOp([])
+        for begin, together in self._runs(len(sums)):
+            places = []
+            for number in range(begin, begin + together):
+                fragment, cell = divmod(number, len(instruction.cells))
+                down, right = instruction.cells[cell]
+                at = added(row, fragment // across * instruction.rows + down)
+                places.append((at, added(column, fragment % across * instruction.columns + right)))
+            with self.elements.where_inside(*places[0], (self.tile.side, self.tile.side)):
+                for place, value in zip(places, sums[begin:], strict=False):
+                    self.parts.store(self.elements, self.part, *place, value)
+
+    def _runs(self, count: int) -> Iterator[tuple[int, int]]:
+        """Sums that are stored under one condition: two neighbours, where they are, and the columns are even."""
+        (first, *_), (second, *_) = self.instruction.cells[0::2], self.instruction.cells[1::2]
+        pairs = second == (first[0], first[1] + 1) and self.product.count(self.product.columns) % 2 == 0
+        together = 2 if pairs else 1
+        return ((begin, together) for begin in range(0, count, together))
 
 
 def _next(slot: ir.Value, last: int, step: int, then: int) -> ir.Value:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from mlir import ir
@@ -25,6 +26,7 @@ from pykern.passes.codegen.device.points import Points, spread
 from pykern.passes.fusion.contraction import ContractionGroup
 from pykern.passes.ir.affine import Access
 from pykern.passes.ir.constants import constant
+from pykern.passes.ir.loops import When
 from pykern.passes.kernels import index_constant
 
 
@@ -121,14 +123,19 @@ class ProductElements:
         inside, at = self.kernel.value, self.points.counters
         return [inside(v) if a is None else memref.LoadOp(inside(v), a.place(at)).result for v, a in operands]
 
-    def inside(self, row: ir.Value, column: ir.Value) -> ir.Value:
-        """Whether there is such a cell of the result."""
-        product = self.product
+    def where_inside(
+        self, row: ir.Value, column: ir.Value, sides: tuple[int, int]
+    ) -> AbstractContextManager[object]:
+        """What is emitted inside runs where there is such a cell of the result: always, where tiles with these `sides`
+        divide it."""
+        counts = [self.product.count(groups) for groups in (self.product.rows, self.product.columns)]
+        if all(count % side == 0 for count, side in zip(counts, sides, strict=True)):
+            return nullcontext()
         found = [
-            arith.CmpIOp(arith.CmpIPredicate.ult, v, index_constant(product.count(g))).result
-            for v, g in ((row, product.rows), (column, product.columns))
+            arith.CmpIOp(arith.CmpIPredicate.ult, place, index_constant(count)).result
+            for place, count in zip((row, column), counts, strict=True)
         ]
-        return arith.AndIOp(*found).result
+        return When(arith.AndIOp(*found).result)
 
     def keep(
         self, row: ir.Value, column: ir.Value, products: ir.Value, memory: ir.Value, part: ir.Value
@@ -136,16 +143,24 @@ class ProductElements:
         """Store a sum of some of the products: in `memory` that of each part, cell by cell."""
         self.place(self.product.rows, row)
         self.place(self.product.columns, column)
+        memref.StoreOp(products, memory, [part, self.cell()])
+
+    def cell(self) -> ir.Value:
+        """The number of the cell at the counters."""
         cell = index_constant(0)
         for group in self.space.parallel:
             cell = added(scaled(cell, self.space.lengths[group]), self.points.counters[group])
-        memref.StoreOp(products, memory, [part, cell])
+        return cell
 
     def finish(self, row: ir.Value, column: ir.Value, products: ir.Value) -> None:
         """Store a sum of products, or what is made from it."""
+        self.place(self.product.rows, row)
+        self.place(self.product.columns, column)
+        self.finish_here(products)
+
+    def finish_here(self, products: ir.Value) -> None:
+        """The same for the cell at the counters."""
         product, points, reader = self.product, self.points, self.product.group.reader
-        self.place(product.rows, row)
-        self.place(product.columns, column)
         total = product.join.join(points.load(2) if self.first is None else self.first, products)
         if reader is None:
             points.store(2, total)

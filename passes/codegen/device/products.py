@@ -6,23 +6,26 @@ kernel and its launch. Read next: `matrix_product` (tiles by such instructions) 
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from mlir import ir
-from mlir.dialects import memref
 
 from pykern.dialect.fragments import BFLOAT_UNIT, FRAGMENT_UNIT
-from pykern.dialect.matrix_units import MatrixInstruction
 from pykern.dialect.warpgroups import ITEMS
 from pykern.passes.analysis.cost_model.devices import (
     FEWEST_GROUPS,
-    FEWEST_SPLIT_STEPS,
     FRAGMENT_TILES,
-    MATRIX_TILES,
+    PRODUCT_DEPTH,
     PRODUCT_SIDE,
-    SPLIT_GROUPS,
-    WARPGROUP_TILES,
+    VECTOR_ELEMENTS,
+)
+from pykern.passes.analysis.cost_model.products import (
+    FMA_CLOCKS,
+    MATRIX_CLOCKS,
+    WARPGROUP_CLOCKS,
+    ProductTile,
+    shared_out,
 )
 from pykern.passes.analysis.space import ungrouped
 from pykern.passes.codegen.device.factor_boxes import FactorBoxes, factor_boxes
@@ -33,50 +36,42 @@ from pykern.passes.codegen.device.matrix_layout import MatrixTile
 from pykern.passes.codegen.device.matrix_panel import copies_chunks
 from pykern.passes.codegen.device.matrix_product import (
     MatrixProduct,
-    TermParts,
     factor_types,
     instruction_of,
     steps_of,
     why_not,
 )
-from pykern.passes.codegen.device.parts import reduction_of_parts
 from pykern.passes.codegen.device.product_space import ProductElements, ProductSpace, product_of
+from pykern.passes.codegen.device.term_parts import TermParts
 from pykern.passes.codegen.device.warpgroup_product import WarpgroupProduct, WarpgroupTile
 from pykern.passes.fusion.contraction import FactorReads, contraction_group
 from pykern.passes.remarks import remark
 
 
-def launch_product(
-    place: KernelContext, product: ProductSpace, start: ir.Value | None
-) -> tuple[list[ir.Operation], ir.Operation | None]:
-    """Make the kernel and launch it before the op. Gives what was computed with it, to be erased; and, where groups
-    left sums of parts of the terms, the op that adds these up."""
+def launch_product(place: KernelContext, product: ProductSpace, start: ir.Value | None) -> list[ir.Operation]:
+    """Make the kernels and launch them before the op. Gives what was computed with it, to be erased."""
     if place.matrix_unit in (FRAGMENT_UNIT, BFLOAT_UNIT):
         reason = fragments_refuse(product.space.op)
         if reason is None:
-            return _by_fragments(place, product, start), None
+            return _by_fragments(place, product, start)
         remark(product.space.op, f"the product does not use matrices of subgroups: {reason}")
-        return _by_multiply_adds(place, product, start), None
+        return _by_multiply_adds(place, product, start)
     reason = why_not(product.space.op, place.matrix_unit)
     if reason is None:
         return _by_matrices(place, product, start)
     remark(product.space.op, f"the product does not use tensor cores: {reason}")
-    return _by_multiply_adds(place, product, start), None
+    return _by_multiply_adds(place, product, start)
 
 
-def _by_matrices(
-    place: KernelContext, product: ProductSpace, start: ir.Value | None
-) -> tuple[list[ir.Operation], ir.Operation | None]:
-    sides = [each for each, _, _ in MATRIX_TILES]
-    side = next((each for each in sides if _groups(product, each, each) >= FEWEST_GROUPS), sides[-1])
+def _by_matrices(place: KernelContext, product: ProductSpace, start: ir.Value | None) -> list[ir.Operation]:
     instruction = instruction_of(product, place.matrix_unit)
-    tiles, count = _tiles(product, side, side), _parts(product, side, instruction)
-    product = _grouped(product, tiles, start, readers=count == 1)
-    if place.warpgroup_unit and count == 1:
-        boxes = _boxes(place, product)
-        if boxes is not None:
-            return _by_warpgroups(place, product, start, boxes), None
-    parts = None if count == 1 else TermParts(count, _partial(product, count))
+    side, count = _shared_out(product, MATRIX_CLOCKS, steps_of(product, instruction))
+    tiles = _tiles(product, side, side)
+    product = _grouped(product, tiles, start)
+    boxes = _boxes(place, product) if place.warpgroup_unit else None
+    if boxes is not None:
+        return _by_warpgroups(place, product, start, boxes)
+    parts = TermParts.of(product, count)
     by_words = instruction.groups > 0
     copied = tuple(copies_chunks(product, n, place.aligned, by_words) for n in (0, 1))
     tile = MatrixTile.of_side(side, copied, instruction)
@@ -84,10 +79,19 @@ def _by_matrices(
     ndrange = product.count(product.batch) * count, tiles[0], tiles[1] * tile.items
     with Kernel(place, product.space.op, ndrange, (1, 1, tile.items)) as kernel:
         MatrixProduct(ProductElements(kernel, product, start), tile, place.matrix_unit, parts).emit()
-    if parts is None:
-        return product.group.operations, None
-    remark(product.space.op, f"its terms are summed in {count} parts, since the result has few tiles")
-    return product.group.operations, reduction_of_parts(product.space, product.join, parts.memory, 0)
+    return _joined(place, product, start, parts)
+
+
+def _joined(
+    place: KernelContext, product: ProductSpace, start: ir.Value | None, parts: TermParts
+) -> list[ir.Operation]:
+    """Add up what groups have left of parts of the terms. Gives what was computed with the product."""
+    if parts.count > 1:
+        remark(
+            product.space.op, f"its terms are summed in {parts.count} parts, since the result has few tiles"
+        )
+        parts.join(place, product, start)
+    return product.group.operations
 
 
 def _by_fragments(place: KernelContext, product: ProductSpace, start: ir.Value | None) -> list[ir.Operation]:
@@ -122,45 +126,41 @@ def _by_warpgroups(
     boxes: tuple[FactorBoxes, FactorBoxes],
 ) -> list[ir.Operation]:
     """A warpgroup computes a tile, whose factors are copied box by box."""
-    sides = [each for each, _ in WARPGROUP_TILES]
-    side = next((each for each in sides if _groups(product, each, each) >= FEWEST_GROUPS), sides[-1])
-    tile = WarpgroupTile.of_side(side, -(-product.count(product.terms) // boxes[0].terms))
+    steps = -(-product.count(product.terms) // boxes[0].terms)
+    side, count = _shared_out(product, WARPGROUP_CLOCKS, steps)
+    parts = TermParts.of(product, count)
+    tile = WarpgroupTile.of_side(side, parts.steps(steps))
     tiles = _tiles(product, side, side)
     what = f"the product uses tensor cores, by subgroups in fours, in tiles of {side} rows and columns"
     remark(product.space.op, what)
-    ndrange = product.count(product.batch), tiles[0], tiles[1] * ITEMS
+    ndrange = product.count(product.batch) * count, tiles[0], tiles[1] * ITEMS
     with Kernel(place, product.space.op, ndrange, (1, 1, ITEMS)) as kernel:
-        WarpgroupProduct(ProductElements(kernel, product, start), tile, boxes).emit()
-    return product.group.operations
-
-
-def _parts(product: ProductSpace, side: int, instruction: MatrixInstruction) -> int:
-    """Groups that each cell has: more than one where there would be few groups with many terms."""
-    groups = _groups(product, side, side)
-    if groups >= FEWEST_GROUPS:
-        return 1
-    return max(1, min(SPLIT_GROUPS // groups, steps_of(product, instruction) // FEWEST_SPLIT_STEPS))
-
-
-def _partial(product: ProductSpace, count: int) -> ir.Value:
-    """Memory for the sums of so many parts of the terms."""
-    op, cells = product.space.op, math.prod(product.space.lengths[g] for g in product.space.parallel)
-    with ir.InsertionPoint(op), op.location:
-        return memref.AllocOp(ir.MemRefType.get([count, cells], product.join.kind), [], []).result
+        WarpgroupProduct(ProductElements(kernel, product, start), tile, boxes, parts).emit()
+    return _joined(place, product, start, parts)
 
 
 def _by_multiply_adds(
     place: KernelContext, product: ProductSpace, start: ir.Value | None
 ) -> list[ir.Operation]:
     """Each work-item has `each` times `each` cells."""
-    sides = {r: PRODUCT_SIDE * r for r in (4, 2)}
-    each = next((r for r, side in sides.items() if _groups(product, side, side) >= FEWEST_GROUPS), 1)
-    tiles = _tiles(product, PRODUCT_SIDE * each, PRODUCT_SIDE * each)
+    clocks = {side: taken for side, taken in FMA_CLOCKS.items() if place.aligned or side < max(FMA_CLOCKS)}
+    side, count = _shared_out(product, clocks, -(-product.count(product.terms) // PRODUCT_DEPTH))
+    each, tiles = side // PRODUCT_SIDE, _tiles(product, side, side)
     product = _grouped(product, tiles, start)
-    ndrange = product.count(product.batch), tiles[0] * PRODUCT_SIDE, tiles[1] * PRODUCT_SIDE
+    parts = TermParts.of(product, count)
+    ndrange = product.count(product.batch) * count, tiles[0] * PRODUCT_SIDE, tiles[1] * PRODUCT_SIDE
     with Kernel(place, product.space.op, ndrange, (1, PRODUCT_SIDE, PRODUCT_SIDE)) as kernel:
-        FmaProduct(ProductElements(kernel, product, start), each, vectors=place.aligned and each == 4).emit()
-    return product.group.operations
+        elements = ProductElements(kernel, product, start)
+        FmaProduct(elements, each, place.aligned and each >= VECTOR_ELEMENTS, parts).emit()
+    return _joined(place, product, start, parts)
+
+
+def _shared_out(product: ProductSpace, clocks: Mapping[int, tuple[int, int]], steps: int) -> tuple[int, int]:
+    """The side of a tile, and the groups that each tile has; `clocks` of a step of tiles of each side."""
+    tiles = [ProductTile(side, _groups(product, side, side), steps, taken) for side, taken in clocks.items()]
+    cells = product.count(product.space.parallel)
+    tile, parts = shared_out(tiles, cells)
+    return tile.side, parts
 
 
 def _tiles(product: ProductSpace, rows: int, columns: int) -> tuple[int, int]:
@@ -173,12 +173,10 @@ def _groups(product: ProductSpace, rows: int, columns: int) -> int:
     return product.count(product.batch) * down * across
 
 
-def _grouped(
-    product: ProductSpace, tiles: tuple[int, int], start: ir.Value | None, readers: bool = True
-) -> ProductSpace:
-    """The product with what is computed with it, at the place of what reads its sums, where `readers` are to be."""
+def _grouped(product: ProductSpace, tiles: tuple[int, int], start: ir.Value | None) -> ProductSpace:
+    """The product with what is computed with it, at the place of what reads its sums."""
     reads = [FactorReads(times, from_memory=True) for times in reversed(tiles)]
-    group = contraction_group(product.space, (reads[0], reads[1]), readers and start is not None)
+    group = contraction_group(product.space, (reads[0], reads[1]), start is not None)
     if not group.operations:
         return product
     if group.reader is not None:

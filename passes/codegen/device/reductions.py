@@ -42,11 +42,7 @@ def launch_generic(place: KernelContext, space: Space, start: Start) -> list[ir.
     elif not reduced:
         _cells(place, space, start)
     elif (product := product_of(space)) is not None:
-        done, parts = launch_product(place, product, start[0])
-        if parts is not None:
-            launch_generic(place, space_of(parts), start)
-            parts.erase()
-        return done
+        return launch_product(place, product, start[0])
     else:
         joins = combines(space.op)
         terms = math.prod(space.lengths[g] for g in reduced)

@@ -37,6 +37,7 @@ from pykern.passes.codegen.device.product_space import (
     scaled,
     split,
 )
+from pykern.passes.codegen.device.term_parts import TermParts
 from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import index_constant
 
@@ -66,14 +67,19 @@ class WarpgroupProduct:
     """The kernel, of one warpgroup."""
 
     def __init__(
-        self, elements: ProductElements, tile: WarpgroupTile, boxes: tuple[FactorBoxes, FactorBoxes]
+        self,
+        elements: ProductElements,
+        tile: WarpgroupTile,
+        boxes: tuple[FactorBoxes, FactorBoxes],
+        parts: TermParts,
     ) -> None:
         self.elements, self.product, self.tile, self.boxes = elements, elements.product, tile, boxes
-        self.terms, self.kind = boxes[0].terms, boxes[0].kind
-        self.steps = -(-self.product.count(self.product.terms) // self.terms)
+        self.terms, self.kind, self.parts = boxes[0].terms, boxes[0].kind, parts
+        self.steps = parts.steps(-(-self.product.count(self.product.terms) // self.terms))
         self.factor_words = tile.panels * _PANEL_WORDS
 
     def emit(self) -> None:
+        self.parts.prepare(self.elements)
         tile, i64 = self.tile, ir.IntegerType.get_signless(64)
         points = self.elements.points
         self.maps = [
@@ -86,7 +92,8 @@ class WarpgroupProduct:
         self.phases = SharedOp.create((tile.slots,), i64)
         number = LocalIdOp.create(2)
         self.is_first = arith.CmpIOp(arith.CmpIPredicate.eq, number, index_constant(0)).result
-        self.elements.place(self.product.batch, GlobalIdOp.create(0))
+        self.part = self.parts.place(self.elements, GlobalIdOp.create(0))
+        self.begin = scaled(self.part, self.steps * self.terms)
         self.origins = [scaled(place, tile.side) for place in banded_tile(self.product, tile.side)]
         self._begin()
         self._store(self._loop(), number)
@@ -102,7 +109,7 @@ class WarpgroupProduct:
 
     def _fetch(self, slot: ir.Value, step: ir.Value) -> None:
         """Ask for the boxes of both factors."""
-        tile, term = self.tile, scaled(step, self.terms)
+        tile, term = self.tile, added(self.begin, scaled(step, self.terms))
         ExpectBytesOp.create(self.phases, slot, 2 * tile.panels * PANEL_BYTES)
         for n, boxes in enumerate(self.boxes):
             begin = self._factor_place(slot, n)
@@ -153,11 +160,11 @@ class WarpgroupProduct:
         row = added(added(self.origins[0], scaled(subgroup, ROWS // 4)), in_row)
         column = added(self.origins[1], scaled(in_column, 2))
         each = self.tile.side // 2
-        for place, value in enumerate(sums):
-            block, cell = divmod(place, each)
+        together = 2 if self.product.count(self.product.columns) % 2 == 0 else 1  # under one condition
+        for begin in range(0, len(sums), together):
+            block, cell = divmod(begin, each)
             at = added(row, block * ROWS + cell // 2 % 2 * 8)
             along = added(column, cell // 4 * 8 + cell % 2)
-            branch = scf.IfOp(self.elements.inside(at, along))
-            with ir.InsertionPoint(branch.then_block):
-                self.elements.finish(at, along, value)
-                scf.YieldOp([])
+            with self.elements.where_inside(at, along, (self.tile.side, self.tile.side)):
+                for n, value in enumerate(sums[begin : begin + together]):
+                    self.parts.store(self.elements, self.part, at, added(along, n), value)

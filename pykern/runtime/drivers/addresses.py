@@ -326,18 +326,19 @@ class AddressDriver:
         """Every argument in a slot of 8 bytes, and the addresses of the slots."""
         if len(arguments) != len(code.arguments):
             raise DeviceError(f"{what}: it takes {len(code.arguments)} arguments, not {len(arguments)}")
-        count = max(len(arguments) + len(code.maps), 1)
-        slots, pointers = (ctypes.c_uint64 * count)(), (ctypes.c_void_p * count)()
-        base = ctypes.addressof(slots)
+        values = []
         for number, (kind, given) in enumerate(zip(code.arguments, arguments, strict=True)):
             if isinstance(given, Memory) != (kind == "memory"):
                 raise DeviceError(f"{what}: argument {number} is a {kind}, not {given!r}")
             if isinstance(given, Memory):
                 self._block(given, what)
-                slots[number] = given.address
+                values.append(given.address)
             else:
-                slots[number] = given & _MASK
-            pointers[number] = base + 8 * number
+                values.append(given & _MASK)
+        count = max(len(arguments) + len(code.maps), 1)
+        slots = (ctypes.c_uint64 * count)(*values)
+        base = ctypes.addressof(slots)
+        pointers = (ctypes.c_void_p * count)(*range(base, base + 8 * count, 8))
         for number, form in enumerate(code.maps, len(arguments)):
             pointers[number] = ctypes.addressof(self._maps.map_of(slots[form.argument], form))
         return slots, pointers
