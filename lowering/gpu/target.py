@@ -12,6 +12,7 @@ from pykern.lowering.gpu.aggregate_atomics import AggregateAtomics
 from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.compare_offsets import CompareOffsets
 from pykern.lowering.gpu.flat_memory import FlattenMemory
+from pykern.lowering.gpu.interleave_items import InterleaveItems
 from pykern.lowering.gpu.intrinsics import CallIntrinsics
 from pykern.lowering.gpu.limits import CheckLimits
 from pykern.lowering.gpu.merge_guards import MergeGuards
@@ -36,6 +37,7 @@ register(
     CheckLimits,
     CompareOffsets,
     FlattenMemory,
+    InterleaveItems,
     LowerCollectives,
     LowerDeviceReports,
     LowerDeviceTapes,
@@ -73,6 +75,7 @@ class CodeFacts:
     shared_bytes: int
     launch_shared: int
     tape: TapeUse | None = None
+    each: tuple[int, ...] = ()
 
 
 def code_facts(device: ir.Operation) -> CodeFacts:
@@ -86,6 +89,7 @@ def code_facts(device: ir.Operation) -> CodeFacts:
         ir.IntegerAttr(entry.attributes[kern.SHARED_BYTES]).value,
         ir.IntegerAttr(entry.attributes[kern.LAUNCH_SHARED]).value,
         tape_use(entry),
+        kernels.integers(entry, kern.ITEMS_EACH) or (),
     )
 
 
