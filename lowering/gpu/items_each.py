@@ -1,7 +1,7 @@
 """How many work-items of a launch one of a GPU does, and which.
 
 Comes in: a kernel whose work-items have ids. Goes out: a number for each dimension, and a loop over these work-items.
-Read next: `interleave_items`, which writes them side by side.
+Read next: `unroll_items`, which writes them side by side.
 
 Why: a work-item that loads one element has one load under way, and a GPU's memory waits for more of them than there
 are work-items at a time.

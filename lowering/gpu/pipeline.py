@@ -10,7 +10,7 @@ from pykern.lowering.gpu.aggregate_atomics import AggregateAtomics
 from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.compare_offsets import CompareOffsets
 from pykern.lowering.gpu.flat_memory import FlattenMemory
-from pykern.lowering.gpu.interleave_items import InterleaveItems
+from pykern.lowering.gpu.unroll_items import UnrollItems
 from pykern.lowering.gpu.intrinsics import CallIntrinsics
 from pykern.lowering.gpu.limits import CheckLimits
 from pykern.lowering.gpu.merge_guards import MergeGuards
@@ -92,7 +92,7 @@ def pointer_pipeline(
         limits,  # flat: shared memory is counted
         Upstream("lower-affine,canonicalize,cse"),  # kernels of array programs have positions as maps
         MergeGuards(),  # lengths are numbers now
-        InterleaveItems(),  # once there is one guard to ask for all of them
+        UnrollItems(),  # once there is one guard to ask for all of them
         RANGES,
         PlainDivisions(),  # while divisions are whole
         ShiftDivisions(),

@@ -12,7 +12,7 @@ from pykern.lowering.gpu.aggregate_atomics import AggregateAtomics
 from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.compare_offsets import CompareOffsets
 from pykern.lowering.gpu.flat_memory import FlattenMemory
-from pykern.lowering.gpu.interleave_items import InterleaveItems
+from pykern.lowering.gpu.unroll_items import UnrollItems
 from pykern.lowering.gpu.intrinsics import CallIntrinsics
 from pykern.lowering.gpu.limits import CheckLimits
 from pykern.lowering.gpu.merge_guards import MergeGuards
@@ -37,7 +37,7 @@ register(
     CheckLimits,
     CompareOffsets,
     FlattenMemory,
-    InterleaveItems,
+    UnrollItems,
     LowerCollectives,
     LowerDeviceReports,
     LowerDeviceTapes,

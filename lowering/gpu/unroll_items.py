@@ -22,7 +22,7 @@ _Known = dict[ir.Value, ir.Value]
 
 
 @dataclass(frozen=True)
-class InterleaveItems(Pass):
+class UnrollItems(Pass):
     """Do each step for all work-items of a loop before the next step.
 
     In:  loops marked `kern.each`, after `kern-merge-guards`. Out: where the loop is arithmetic and one scf.if without
@@ -31,7 +31,8 @@ class InterleaveItems(Pass):
          as they are. A work-item's own operations keep their order; that of different ones was open.
     """
 
-    name: ClassVar[str] = "kern-interleave-items"
+    name: ClassVar[str] = "kern-unroll-items"
+    only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
 
     def run(self, module: ir.Module) -> None:
