@@ -4,10 +4,10 @@
 
 // CHECK-LABEL: func.func @line
 // CHECK-SAME: kern.items_each = array<i64: 4>
-// CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %c1024
 // CHECK: scf.for %[[K:.*]] = %c0 to %c4 step %c1
 // CHECK: %[[FAR:.*]] = arith.muli %[[K]], %c256
 // CHECK: %[[PLACE:.*]] = arith.addi %[[FAR]], %{{.*}}
+// CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %c1024
 // CHECK: %[[I:.*]] = arith.addi %[[FIRST]], %[[PLACE]]
 // CHECK: arith.cmpi slt, %[[I]]
 // CHECK: scf.if

@@ -1,10 +1,10 @@
-// RUN: %pykern-opt %s --kern-unroll-items --cse | FileCheck %s
+// RUN: %pykern-opt %s --kern-unroll-items --canonicalize --cse | FileCheck %s
 
 // Where all work-items pass the guard, each step is done for all of them; the others go one after the other.
 
 // CHECK-LABEL: func.func @guarded
-// CHECK: %[[I0:.*]] = arith.addi %c0
-// CHECK: %[[I1:.*]] = arith.addi %c256
+// CHECK-SAME: (%{{.*}}, %{{.*}}, %[[I0:.*]]: index, %{{.*}}: index)
+// CHECK: %[[I1:.*]] = arith.addi %[[I0]], %c256
 // CHECK: %[[IN0:.*]] = arith.cmpi slt, %[[I0]]
 // CHECK: %[[IN1:.*]] = arith.cmpi slt, %[[I1]]
 // CHECK: %[[ALL:.*]] = arith.andi %[[IN0]], %[[IN1]]
@@ -17,6 +17,7 @@
 // CHECK: scf.for
 // CHECK: scf.if
 // CHECK: memref.store
+// CHECK: {kern.each}
 func.func @guarded(%x: memref<?xf32>, %y: memref<?xf32>, %t: index, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -33,7 +33,9 @@ def items_each(kernel: ir.Operation, grid: Grid, order: list[int]) -> tuple[int,
     are neighbours along the dimension before the fastest, where a stencil reads the same elements for several.
     """
     inside = find(kernel, lambda _: True)
-    if kern.SEQUENTIAL in kernel.attributes or not all(map(_is_plain, inside)):
+    if kern.SEQUENTIAL in kernel.attributes or kern.TAPE in kernel.attributes:
+        return None
+    if not all(map(_is_plain, inside)):
         return None
     if not any(op.name == "memref.load" for op in inside):
         return None  # there is nothing to wait for

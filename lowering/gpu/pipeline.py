@@ -10,7 +10,6 @@ from pykern.lowering.gpu.aggregate_atomics import AggregateAtomics
 from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.compare_offsets import CompareOffsets
 from pykern.lowering.gpu.flat_memory import FlattenMemory
-from pykern.lowering.gpu.unroll_items import UnrollItems
 from pykern.lowering.gpu.intrinsics import CallIntrinsics
 from pykern.lowering.gpu.limits import CheckLimits
 from pykern.lowering.gpu.merge_guards import MergeGuards
@@ -20,6 +19,7 @@ from pykern.lowering.gpu.reports import LowerDeviceReports
 from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.subgroups import LowerSubgroups
 from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes
+from pykern.lowering.gpu.unroll_items import UnrollItems
 from pykern.lowering.gpu.unroll_loops import UnrollLoops
 from pykern.lowering.gpu.unroll_short_loops import UnrollShortLoops
 from pykern.lowering.gpu.version_groups import VersionGroups

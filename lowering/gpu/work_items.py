@@ -14,8 +14,8 @@ from pykern.dialect import attributes as kern
 from pykern.dialect.index_space import NdrangeOp
 from pykern.dialect.memory import GuardOp
 from pykern.lowering.gpu.grid import Grid, built_in
-from pykern.lowering.gpu.items_each import items_each, loop_over_items, one_of_several
 from pykern.lowering.gpu.item_order import item_order, numbered, open_group
+from pykern.lowering.gpu.items_each import items_each, loop_over_items, one_of_several
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.devices import LINE_GROUP, PLANE_GROUP, SUBGROUP_ITEMS
 from pykern.passes.framework import Pass

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from pykern.arrays.array import Array
 from pykern.arrays.view import covered
-from pykern.data.abi import ARRAY_CELLS, BIND_CELLS, MANY_ITEMS, MOST_COUNT, array_kind, array_slots, grid_axes
+from pykern.data.abi import (
+    ARRAY_CELLS,
+    BIND_CELLS,
+    MANY_ITEMS,
+    MOST_COUNT,
+    array_kind,
+    array_slots,
+    grid_axes,
+)
 from pykern.data.artifact import Artifact
 from pykern.data.runtime_source import DeviceEntrySource
 from pykern.data.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
