@@ -11,6 +11,7 @@ import pytest
 import pykern as pk
 from pykern.launching import device_entries, device_kinds
 
+pytestmark = pytest.mark.slow
 GPUS = pytest.mark.parametrize("device", ["cuda:emulated", "rocm:emulated"], indirect=True)
 
 
