@@ -115,6 +115,10 @@ ENDLESS = _declared("endless", mark, FUNCTION,
     "There is a loop in the kernel whose trip count is not known before it runs.")
 ITEMS = _declared("items", mark, LOOP,
     "This is the innermost loop over the work-items of a kernel without workgroups.")
+EACH = _declared("each", mark, LOOP,
+    "The loop over the work-items of a launch that one of a device does.")
+ITEMS_EACH = _declared("items_each", lengths(1), FUNCTION,
+    "How many work-items of a launch one of the device does, in each dimension.")
 GROUP_ITEMS = _declared("group_items", mark, LOOP,
     "This is the innermost loop over the work-items of a group, up to a barrier.")
 DIMENSION = _declared("dimension", integer(0, MAX_DIMENSIONS - 1), LOOP,

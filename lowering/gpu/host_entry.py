@@ -8,6 +8,7 @@ do, also what the driver refuses, goes on to the next entry and at last to Pytho
 
 from __future__ import annotations
 
+import functools
 import time
 
 from pykern.data.abi import (
@@ -228,20 +229,21 @@ class DeviceEntry(Entry):
             axes[min(d, 2)].append(count)
         groups = []
         rank = len(counts)
+        items = functools.reduce(self.mul, counts)
+        self.check(self.is_(items, ">=", self.bound("least")))
+        self.check(self.is_(items, "<=", self.bound("most")))
         for axis, (letter, along) in enumerate(zip("xyz", axes, strict=True)):
             total = I64(1)
             for position, count in enumerate(along):
-                size = self._group_size(rank - 1 - axis - position, letter, len(along))
+                size = self._covered(rank - 1 - axis - position)
                 part = self.udiv(self.add(count, self.sub(size, 1)), size)
                 total = part if position == 0 else self.mul(total, part)
             self.check(self.is_(total, "u<=", self.bound(f"grid_{letter}")))
             groups.append(total)
         return groups
 
-    def _group_size(self, dimension: int, letter: str, dimensions: int) -> Value:
-        """Of one dimension: those that share an axis have their own, which are told behind the bound cells."""
-        if dimensions == 1:
-            return self.bound(f"group_{letter}")
+    def _covered(self, dimension: int) -> Value:
+        """The work-items of a launch that a group does along a dimension: told behind the bound cells."""
         return self.load(I64, self.loaded("pk_bound"), 8 * (len(BIND_CELLS) + dimension))
 
     def _before(self) -> Value:

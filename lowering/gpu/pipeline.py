@@ -19,6 +19,7 @@ from pykern.lowering.gpu.reports import LowerDeviceReports
 from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.subgroups import LowerSubgroups
 from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes
+from pykern.lowering.gpu.unroll_items import UnrollItems
 from pykern.lowering.gpu.unroll_loops import UnrollLoops
 from pykern.lowering.gpu.unroll_short_loops import UnrollShortLoops
 from pykern.lowering.gpu.version_groups import VersionGroups
@@ -91,6 +92,7 @@ def pointer_pipeline(
         limits,  # flat: shared memory is counted
         Upstream("lower-affine,canonicalize,cse"),  # kernels of array programs have positions as maps
         MergeGuards(),  # lengths are numbers now
+        UnrollItems(),  # once there is one guard to ask for all of them
         RANGES,
         PlainDivisions(),  # while divisions are whole
         ShiftDivisions(),

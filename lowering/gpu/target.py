@@ -21,6 +21,7 @@ from pykern.lowering.gpu.reports import LowerDeviceReports
 from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.subgroups import LowerSubgroups
 from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes, tape_use
+from pykern.lowering.gpu.unroll_items import UnrollItems
 from pykern.lowering.gpu.unroll_loops import BoundCounters, UnrollLoops
 from pykern.lowering.gpu.unroll_short_loops import UnrollShortLoops
 from pykern.lowering.gpu.version_groups import VersionGroups
@@ -36,6 +37,7 @@ register(
     CheckLimits,
     CompareOffsets,
     FlattenMemory,
+    UnrollItems,
     LowerCollectives,
     LowerDeviceReports,
     LowerDeviceTapes,
@@ -73,6 +75,7 @@ class CodeFacts:
     shared_bytes: int
     launch_shared: int
     tape: TapeUse | None = None
+    each: tuple[int, ...] = ()
 
 
 def code_facts(device: ir.Operation) -> CodeFacts:
@@ -86,6 +89,7 @@ def code_facts(device: ir.Operation) -> CodeFacts:
         ir.IntegerAttr(entry.attributes[kern.SHARED_BYTES]).value,
         ir.IntegerAttr(entry.attributes[kern.LAUNCH_SHARED]).value,
         tape_use(entry),
+        kernels.integers(entry, kern.ITEMS_EACH) or (),
     )
 
 

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.devices import MOST_UNROLLED, UNROLLED_OPERATIONS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import clone_block
@@ -37,7 +38,7 @@ class UnrollShortLoops(Pass):
 
     def run(self, module: ir.Module) -> None:
         for loop in named(module.operation, "scf.for"):  # inner ones come first
-            counts = _iterations(loop, self.most)
+            counts = range(0) if kern.EACH in loop.attributes else _iterations(loop, self.most)
             inside = find(loop, lambda _: True)
             if (
                 counts

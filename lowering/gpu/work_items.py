@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,6 +15,7 @@ from pykern.dialect.index_space import NdrangeOp
 from pykern.dialect.memory import GuardOp
 from pykern.lowering.gpu.grid import Grid, built_in
 from pykern.lowering.gpu.item_order import item_order, numbered, open_group
+from pykern.lowering.gpu.items_each import items_each, loop_over_items, one_of_several
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.devices import LINE_GROUP, PLANE_GROUP, SUBGROUP_ITEMS
 from pykern.passes.framework import Pass
@@ -33,7 +35,8 @@ class PlaceWorkItems(Pass):
     Out: the same function, with the launch's slots as arguments (`pykern.data.abi`, "Device code"), ids made of
          gpu.thread_id and gpu.block_id; the body in an `scf.if` marked `kern.guard`, unless the counts are
          known to be whole groups. `kern.workgroup` is set, and `kern.item_order` where neighbours in a subgroup are
-         not those of the last dimension.
+         not those of the last dimension. With `many`, and where `pykern.lowering.gpu.items_each` allows it, all of it
+         but places in the group is in a loop marked `kern.each`, and `kern.items_each` is set.
     """
 
     name: ClassVar[str] = "kern-place-work-items"
@@ -45,6 +48,8 @@ class PlaceWorkItems(Pass):
     """Whether the device is never given a part of a launch along x: the first group there is 0."""
     whole: bool = False
     """The same along y and z."""
+    many: bool = False
+    """Whether a work-item of the device may do several of the launch."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
@@ -74,6 +79,8 @@ def _place(kernel: ir.Operation, options: PlaceWorkItems) -> None:
     kernel.attributes[kern.WORKGROUP] = ir.DenseI64ArrayAttr.get(list(grid.size))
     if order != sorted(order):
         kernel.attributes[kern.ITEM_ORDER] = ir.DenseI64ArrayAttr.get(order)
+    each = items_each(kernel, grid, order) if options.many else None
+    covered = grid if each is None else Grid(tuple(map(operator.mul, grid.size, each)))
     known = kernels.integers(kernel, kern.NDRANGE)
     body = list(kernels.body(kernel).operations)
     slots = _add_slots(kernel, rank)
@@ -82,22 +89,30 @@ def _place(kernel: ir.Operation, options: PlaceWorkItems) -> None:
             slots.counts = [index_constant(n) for n in known]
         if kern.TAPE not in kernel.attributes:  # a launch whose tape is long is cut along any axis
             for axis in range(len(slots.first)):
-                if (options.whole if axis else options.whole_x) or _is_short(grid, axis, known):
+                if (options.whole if axis else options.whole_x) or _is_short(covered, axis, known):
                     slots.first[axis] = index_constant(0)
         sizes = [index_constant(n) for n in grid.size]
-        groups = [arith.CeilDivUIOp(c, s).result for c, s in zip(slots.counts, sizes, strict=True)]
-        local, group = _positions(grid, sizes, groups, slots, known, small)
+        widths = sizes if each is None else [index_constant(n) for n in covered.size]
+        groups = [arith.CeilDivUIOp(c, s).result for c, s in zip(slots.counts, widths, strict=True)]
+        local, group = _positions(grid, covered, sizes, groups, slots, known, small)
         number = row_major(grid.size, local)
         if order != sorted(order):
             local = numbered(grid, order, local)
         mosts = (
-            [SMALL_COUNT + size for size in grid.size]  # the last group begins below the count
+            [SMALL_COUNT + size for size in covered.size]  # the last group begins below the count
             if known is None
-            else [-(-n // size) * size for n, size in zip(known, grid.size, strict=True)]
+            else [-(-n // size) * size for n, size in zip(known, covered.size, strict=True)]
         )
+        if each is not None:
+            loop = loop_over_items(max(each))
+            local = [one_of_several(*at, rank, loop) for at in zip(grid.size, each, local, strict=True)]
+            for op in body[:-1]:
+                op.operation.move_before(kernels.terminator(loop.regions[0].blocks[0]))
+            kernel.attributes[kern.ITEMS_EACH] = ir.DenseI64ArrayAttr.get(list(each))
+    with ir.InsertionPoint(body[0]), kernel.location:
         items = [
             _item(at, width, inner, min(SMALL, most) if small else None)
-            for at, width, inner, most in zip(group, sizes, local, mosts, strict=True)
+            for at, width, inner, most in zip(group, widths, local, mosts, strict=True)
         ]
         coordinates = [_coordinate(slots, dim, item) for dim, item in enumerate(items)]
         subgroup = index_constant(options.subgroup_size)
@@ -107,13 +122,13 @@ def _place(kernel: ir.Operation, options: PlaceWorkItems) -> None:
             "kern.lane_id": arith.RemUIOp(number, subgroup).result,
             "kern.subgroup_id": arith.DivUIOp(number, subgroup).result,
         }
-        inside = _inside(items, slots.counts, grid, known)
+        inside = _inside(items, slots.counts, covered, known)
     tables = {
         "kern.global_id": coordinates, "kern.local_id": local, "kern.group_id": group, "kern.group_size": sizes,
         "kern.num_groups": groups, NdrangeOp.OPERATION_NAME: slots.counts,
     }  # fmt: skip
     if inside is not None:
-        _guard(kernel, [op.operation for op in body[:-1]], inside, body[-1].operation)
+        _guard(kernel, [op.operation for op in body[:-1]], inside)
     for op in named(kernel, *tables):
         value = tables[op.name][op.opview.dim]
         made = defining(value)
@@ -165,13 +180,14 @@ def _within(value: ir.Value, count: int) -> ir.Value:
 
 def _positions(
     grid: Grid,
+    covered: Grid,
     sizes: list[ir.Value],
     groups: list[ir.Value],
     slots: _Slots,
     known: tuple[int, ...] | None,
     small: bool,
 ) -> tuple[list[ir.Value], list[ir.Value]]:
-    """The place in the group and the group's, one value a dimension."""
+    """The place in the group and the group's, one value a dimension; `covered` is what a group does of a launch."""
     local: dict[int, ir.Value] = {}
     group: dict[int, ir.Value] = {}
     for axis, first in enumerate(slots.first):
@@ -180,10 +196,10 @@ def _positions(
         number = block if kernels.is_constant(first) == 0 else arith.AddIOp(block, first).result
         if small and len(grid.dimensions(axis)) == 1:  # groups of several dimensions may be more
             (dim,) = grid.dimensions(axis)
-            _within(block, SMALL // grid.size[dim])  # so that a group's number times its size fits as well
-            _within(number, SMALL // grid.size[dim])
+            _within(block, SMALL // covered.size[dim])  # so that a group's number times its size fits as well
+            _within(number, SMALL // covered.size[dim])
         if known is not None:
-            _within(number, grid.groups(axis, known))
+            _within(number, covered.groups(axis, known))
         group |= grid.spread(axis, number, groups)
     return [local[d] for d in range(grid.rank)], [group[d] for d in range(grid.rank)]
 
@@ -209,8 +225,9 @@ def _inside(
     return inside
 
 
-def _guard(kernel: ir.Operation, ops: list[ir.Operation], inside: ir.Value, end: ir.Operation) -> None:
+def _guard(kernel: ir.Operation, ops: list[ir.Operation], inside: ir.Value) -> None:
     """Put the ops into a branch; memory belongs to the group and stays outside."""
+    end = kernels.terminator(ops[0].block if ops else kernels.body(kernel))
     with ir.InsertionPoint(end), kernel.location:
         branch = scf.IfOp(inside)
     with ir.InsertionPoint(branch.then_block), kernel.location:

@@ -14,6 +14,7 @@ class NvvmOptions:
     """`aligned`: every array begins at a multiple of 16 bytes, so that neighbouring accesses become one.
     `small`: every element's position in its array fits in 32 bits.
     `whole`: a launch is one grid. `alike`: dense arrays of a rank have the same lengths.
+    `many`: a work-item of the device does several of a launch, where the kernel allows it.
     `ptx`: PTX alone, for chips of a later generation, whose driver makes code of it.
     `lines`: the code tells the line of Python of each of its instructions."""
 
@@ -21,6 +22,7 @@ class NvvmOptions:
     small: bool = False
     whole: bool = False
     alike: bool = False
+    many: bool = False
     ptx: bool = False
     lines: bool = False
 

@@ -23,7 +23,11 @@ def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
     """From work-items to a gpu.module in the llvm and nvvm dialects."""
     pointers = pointer_pipeline(
         PlaceWorkItems(
-            subgroup_size=SUBGROUP, small=options.small, whole_x=options.small, whole=options.whole
+            subgroup_size=SUBGROUP,
+            small=options.small,
+            whole_x=options.small,
+            whole=options.whole,
+            many=options.many,
         ),
         LowerSubgroups(subgroup_size=SUBGROUP, redux=chip.redux),
         CheckLimits(chip.name, MAX_GROUP, MAX_DEPTH, STATIC_SHARED),

@@ -84,6 +84,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         launch_shared=facts.launch_shared,
         dynamic_shared=source.launch.shared,
         tape=facts.tape,
+        each=facts.each,
         dynamic_arrays=arrays,
     )
     return KernelBinary(

@@ -15,6 +15,7 @@ class RocdlOptions:
     """`aligned`: every array begins at a multiple of 16 bytes, so that neighbouring accesses become one.
     `small`: every element's position in its array fits in 32 bits.
     `whole`: a launch is one grid. `alike`: dense arrays of a rank have the same lengths.
+    `many`: a work-item of the device does several of a launch, where the kernel allows it.
     `cumode`: a group runs on one compute unit instead of a pair that works together (RDNA only).
     `assembly`: the text of the instructions alone, which the emulator reads.
     `lines`: the text tells the line of Python of each of its instructions."""
@@ -23,6 +24,7 @@ class RocdlOptions:
     small: bool = False
     whole: bool = False
     alike: bool = False
+    many: bool = False
     cumode: bool = False
     assembly: bool = False
     lines: bool = False

@@ -29,7 +29,11 @@ def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
     generation = "cdna" if chip.is_cdna else chip.name[: len("gfx11")]
     pointers = pointer_pipeline(
         PlaceWorkItems(
-            subgroup_size=chip.subgroup_size, small=options.small, whole_x=options.small, whole=options.whole
+            subgroup_size=chip.subgroup_size,
+            small=options.small,
+            whole_x=options.small,
+            whole=options.whole,
+            many=options.many,
         ),
         LowerSubgroups(subgroup_size=chip.subgroup_size, rows="cdna" if chip.is_cdna else "rdna"),
         CheckLimits(chip.name, MAX_GROUP, MAX_GROUP, chip.shared),

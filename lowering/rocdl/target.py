@@ -54,6 +54,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         shared_bytes=facts.shared_bytes,
         dynamic_shared=source.launch.shared,
         tape=facts.tape,
+        each=facts.each,
         dynamic_arrays=arrays,
     )
     if record.texts and not can_generate():  # who looks at the stages sees those that there are

@@ -107,9 +107,10 @@ BIND_CELLS = (
     "device", "code", "launch", "enter", "context", "flush",
     "stream",               # StreamCells *: of launches that name none
     "group_x", "group_y", "group_z", "grid_x", "grid_y", "grid_z",
+    "least", "most",        # work-items of launches that the code is for
 )  # fmt: skip
 """8-byte cells that a device's compiled entry is bound to: what `pykern.runtime.driver.Direct` says, the group's
-size and the longest grid."""
+size and the longest grid. Behind them is what a group covers of each dimension."""
 
 
 def array_kind(
@@ -297,6 +298,10 @@ SMALL_STEP = 1 << 11
 SMALL_COUNT = (1 << 31) - SMALL_STEP
 """Work-items of a dimension, or elements of an array, whose numbers fit in 31 bits together with what is counted
 beyond them, up to `SMALL_STEP`: a partial last group, or the step with which a loop ends."""
+MANY_ITEMS = 1 << 21
+"""Work-items of a launch from which one of a GPU does several: those that are left still fill a large GPU twice."""
+MOST_COUNT = (1 << 63) - 1
+"""The greatest number of a slot."""
 WHOLE_COUNT = 65535
 """Groups along an axis that every device takes in one grid."""
 

@@ -5,6 +5,7 @@ Comes in: the compiler fills it. Goes out: the runtime loads `binary`, `Lowered`
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import field
 from difflib import get_close_matches
@@ -131,6 +132,7 @@ class DeviceCode:
     `dynamic_shared` tells whether the launch adds to it, for each of `dynamic_arrays` as much; `tape` is there
     where it brings one. `sites` are those that the target has added: number k is -1 - k in a report.
     `launch_shared` is shared memory that launches of a program's kernel bring, in bytes.
+    `each` is how many work-items of a launch one of the device does, in each dimension; empty where it does one.
     `names` are those of the arguments in a text that holds a program, "" where the text leaves one out.
     """
 
@@ -144,6 +146,11 @@ class DeviceCode:
     sites: tuple[Site, ...] = ()
     names: tuple[str, ...] = ()
     launch_shared: int = 0
+    each: tuple[int, ...] = ()
+
+    def covered(self, group: tuple[int, ...]) -> tuple[int, ...]:
+        """The work-items of a launch that a group of this size does, in each dimension."""
+        return tuple(map(operator.mul, group, self.each)) if self.each else group
 
 
 @record

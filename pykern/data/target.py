@@ -10,7 +10,7 @@ import functools
 
 from pykern.data.records import record
 
-FACTS = ("aligned", "small", "whole", "alike")
+FACTS = ("aligned", "small", "whole", "alike", "many")
 """What may be true of a launch: fields of `Target`, in the order in which a name tells them."""
 
 
@@ -21,7 +21,7 @@ class Target:
     `options` are what was asked for, in order. `aligned` says that every array begins at a multiple of 16 bytes,
     `small` that the position of every element in its array fits in 32 bits, `whole` that the launch is one grid,
     however few groups a device takes, `alike` that dense arrays of two dimensions have the same lengths, as those of
-    three have, and so on.
+    three have, and so on, `many` that there are so many work-items that one of a GPU does several.
     """
 
     family: str
@@ -31,6 +31,7 @@ class Target:
     small: bool = False
     whole: bool = False
     alike: bool = False
+    many: bool = False
 
     @property
     def name(self) -> str:

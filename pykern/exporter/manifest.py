@@ -66,6 +66,11 @@ def refuse_helpers(lowered: Lowered) -> None:
             artifact.sites[0].span if artifact.sites else None,
             hint="leave prints, asserts and debug= out of what is exported",
         )
+    if artifact.device is not None and artifact.device.each:
+        raise TargetError(
+            f"a work-item of `{artifact.target}` does several of a launch, which a manifest does not tell",
+            hint="leave `+many` out of the target",
+        )
     if artifact.device is not None and artifact.device.tape is not None:
         raise TargetError(
             f"`{artifact.kernel}` keeps values on a tape that a launch brings",

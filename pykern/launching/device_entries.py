@@ -17,12 +17,20 @@ from typing import TYPE_CHECKING, Any
 
 from pykern.arrays.array import Array
 from pykern.arrays.view import covered
-from pykern.data.abi import ARRAY_CELLS, BIND_CELLS, array_kind, array_slots, grid_axes
+from pykern.data.abi import (
+    ARRAY_CELLS,
+    BIND_CELLS,
+    MANY_ITEMS,
+    MOST_COUNT,
+    array_kind,
+    array_slots,
+    grid_axes,
+)
 from pykern.data.artifact import Artifact
 from pykern.data.runtime_source import DeviceEntrySource
 from pykern.data.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
 from pykern.data.target import CPU
-from pykern.launching.device_kinds import facts
+from pykern.launching.device_kinds import facts, has_many
 from pykern.obtain.code import compiled
 from pykern.runtime.launchable import SUPPORTED
 from pykern.runtime.loader import load_entry
@@ -114,8 +122,10 @@ def offer(
         "stream": ctypes.addressof(stream._cells),
         **dict(zip(("group_x", "group_y", "group_z"), (x, y, z), strict=True)),
         **dict(zip(("grid_x", "grid_y", "grid_z"), opened.info.max_grid, strict=True)),
+        "least": MANY_ITEMS if source.target.many else 0,
+        "most": MOST_COUNT if source.target.many or not has_many(source.target) else MANY_ITEMS - 1,
     }
-    cells = [values[name] for name in BIND_CELLS] + list(size)
+    cells = [values[name] for name in BIND_CELLS] + list(device.covered(size))
     bound = (ctypes.c_int64 * len(cells))(*cells)
     entry.bind(bound)
     _bound[ctypes.addressof(bound)] = bound

@@ -16,7 +16,7 @@ import numpy as np
 
 from pykern.arrays.array import Array
 from pykern.arrays.view import covered
-from pykern.data.abi import SMALL_COUNT
+from pykern.data.abi import MANY_ITEMS, SMALL_COUNT
 from pykern.data.index_space import Extent, LaunchShape
 from pykern.data.target import Target, parse
 from pykern.launching.bounds import launch_numbers
@@ -66,7 +66,7 @@ def known_kind(
     counts = shape.counts if kernel.ndrange is not None or kernel.derivatives else len(shape.counts)
     function, _ = kernel.captured()
     whole = _is_whole(shape.space, opened.info.max_grid)
-    sizes = _is_small(shape.space), whole, _are_alike(value for _, value in values)
+    sizes = _is_small(shape.space), whole, _are_alike(value for _, value in values), _are_many(shape.space)
     launch = counts, shape.plain, shape.unit, sizes, shape.workgroup, shape.shared is None
     return opened.name, id(function), function.name, launch, tuple(kinds)
 
@@ -153,6 +153,7 @@ def fitted(
         small=_is_small(space) and all(small for _, small in told),
         whole=_is_whole(space, max_grid),
         alike=bool(space) and _are_alike(arrays),
+        many=has_many(target) and _are_many(space),
     )
 
 
@@ -164,6 +165,15 @@ def suits(target: Target, array: Array) -> bool:
 
 def _is_small(space: tuple[Extent, ...]) -> bool:
     return all(extent.count <= SMALL_COUNT for extent in space)
+
+
+def has_many(target: Target) -> bool:
+    """Whether there is code for launches of many work-items, beside that for few."""
+    return target.family in ADDRESSED
+
+
+def _are_many(space: tuple[Extent, ...]) -> bool:
+    return math.prod(extent.count for extent in space) >= MANY_ITEMS
 
 
 def _is_whole(space: tuple[Extent, ...], max_grid: tuple[int, ...]) -> bool:

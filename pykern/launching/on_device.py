@@ -203,7 +203,9 @@ def _put(
 
 def _groups(artifact: Artifact, shape: LaunchShape) -> tuple[Triple, Triple]:
     """The size of a group, and how many there are."""
-    counts = tuple(-(-n // g) for n, g in zip(shape.counts, artifact.workgroup, strict=True))
+    assert artifact.device is not None
+    covered = artifact.device.covered(artifact.workgroup)
+    counts = tuple(-(-n // g) for n, g in zip(shape.counts, covered, strict=True))
     return along_axes(artifact.workgroup), along_axes(counts)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.data.abi import SMALL_COUNT
+from pykern.data.abi import MANY_ITEMS, SMALL_COUNT
 from pykern.data.index_space import Extent
 from pykern.launching import device_kinds
 from pykern.runtime import registry
@@ -102,8 +102,18 @@ def test_counts_decide_too():
     fits, not_ = ((Extent(0, 1, SMALL_COUNT + more),) for more in (0, 1))
     assert str(device_kinds.fitted("spirv:opencl3.0", [], fits)) == "spirv:opencl3.0+small"
     assert str(device_kinds.fitted("spirv:opencl3.0", [], not_)) == "spirv:opencl3.0"
-    assert str(device_kinds.fitted("rocdl:gfx942", [], not_)) == "rocdl:gfx942+aligned"
+    assert str(device_kinds.fitted("rocdl:gfx942", [], not_)) == "rocdl:gfx942+aligned+many"
     assert str(device_kinds.fitted("llvm", [], fits)) == "llvm"
+
+
+@pytest.mark.parametrize(
+    ("counts", "many"),
+    [((MANY_ITEMS,), True), ((MANY_ITEMS - 1,), False), ((1 << 11, 1 << 10), True), ((0, 1 << 30), False)],
+)
+def test_what_is_many(counts, many):
+    space = tuple(Extent(0, 1, count) for count in counts)
+    assert device_kinds.fitted("nvvm:sm_90a", [], space).many is many
+    assert not device_kinds.fitted("spirv:opencl3.0", [], space).many
 
 
 WHOLE = [((5, 7), True), ((65535, 9), True), ((65536, 1), False), ((9,), False), ((65535, 65535, 9), True),

@@ -27,7 +27,7 @@ def targets(program: ir.Operation, target: Target) -> dict[str, Target]:
         arrays = (v for v in launch.call.operands if isinstance(v.type, ir.MemRefType))
         aligned[launch.kernel] &= all(map(is_aligned, arrays))
     return {
-        kernel: replace(target, aligned=told, small=small, alike=False, whole=False)
+        kernel: replace(target, aligned=told, small=small, alike=False, whole=False, many=False)
         for kernel, told in aligned.items()
     }
 

@@ -67,6 +67,8 @@ FEWEST_SCATTERED = 256
 """Values below which one work-item adds them up in order."""
 SUBGROUP_ITEMS = 32
 """Work-items of a subgroup where a device does not say."""
+ITEMS_EACH = 4
+"""Work-items of a launch that one of a GPU does at most, where they are many: loads of all of them are under way."""
 MOST_UNROLLED = 16
 """Iterations of a work-item's loop over memory that are written one after the other."""
 UNROLLED_OPERATIONS = 256
