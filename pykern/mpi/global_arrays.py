@@ -60,9 +60,9 @@ class Whole:
         dtype, shape = self._described(whole)
         lengths = [span.length for span in self._blocks[0].spans]
         if dtype.hasobject or len(shape) != len(lengths):
-            given = "no numbers" if dtype.hasobject else f"an array of shape {shape}"
+            said = "no numbers" if dtype.hasobject else f"an array of shape {shape}"
             raise LaunchError(
-                f"rank 0 scatters {given}, and the grid has the shape {tuple(lengths)}",
+                f"rank 0 scatters {said}, and the grid has the shape {tuple(lengths)}",
                 hint="give the global array on rank 0; what the other ranks give is not looked at",
                 code=ARGUMENTS,
             )
