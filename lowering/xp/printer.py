@@ -245,6 +245,20 @@ def _insert_slice(p: Printer, op: ir.Operation) -> None:
     p.values[op.results[0]] = p.name(updated(p, target, ", ".join(index), value))
 
 
+def _pad(p: Printer, op: ir.Operation) -> None:
+    """One number everywhere, and the operand in its place."""
+    block, dynamic = op.regions[0].blocks[0], ir.ShapedType.get_dynamic_size()
+    low = _numbers(op, "static_low")
+    if dynamic in (*low, *_numbers(op, "static_high")) or any(list(a.uses) for a in block.arguments):
+        raise TargetError("a border whose width or values are not known has no form on whole arrays")
+    *inside, end = (each.operation for each in block.operations)
+    p.block(inside)
+    source, result = op.operands[0], op.results[0]
+    p.values[result] = Fill(p.text(end.operands[0]))
+    index = [f"{begin}:{begin + n}" for begin, n in zip(low, shape_of(source), strict=True)]
+    p.values[result] = p.name(updated(p, p.text(result), ", ".join(index), p.text(source)))
+
+
 def begin_of(index: list[str]) -> list[str]:
     """Where a part begins."""
     return [i.split(":")[0] for i in index]
@@ -337,6 +351,7 @@ RULES: dict[str, Rule] = {
     "tensor.collapse_shape": _reshape,
     "tensor.extract_slice": _extract_slice,
     "tensor.insert_slice": _insert_slice,
+    "tensor.pad": _pad,
     "tensor.extract": _extract,
     "tensor.insert": _insert,
     "tensor.from_elements": _from_elements,

@@ -50,6 +50,12 @@ class Decorated(ByName):
         self._kept: Any = None
         self._names: tuple[inspect.Signature, tuple[str, ...], int, dict[str, Any]] | None = None
 
+    @property
+    def alone(self) -> Any:
+        """The kernel or program without what a subclass does for other frameworks: operators of PyTorch and primitives
+        of JAX are made of it."""
+        return self
+
     def captured(self) -> tuple[Any, list[Guard]]:
         """The source with what its names mean now. Kept while no guarded name changes."""
         captured = self._captured

@@ -30,8 +30,15 @@ def is_traced() -> bool:
 def traced_call(called: Any, args: tuple, keywords: dict[str, Any]) -> Any:
     """The call of a kernel or program."""
     if _fits(called, args, keywords) and _has_operator(called.number):
-        return getattr(_operators, f"of_{called.number}")(*args, **keywords)
+        return torch_operator(called.number)(*args, **keywords)
     return called_apart(called, args, keywords)
+
+
+def torch_operator(number: int) -> Any:
+    """The operator of the kernel or program with this number, made once. Raises `AttributeError` where it can have
+    none."""
+    _has_operator(number)
+    return getattr(_operators, f"of_{number}")
 
 
 def called_apart(called: Any, args: tuple, keywords: dict[str, Any]) -> Any:
@@ -63,7 +70,7 @@ def _has_operator(number: int) -> bool:
     name = f"of_{number}"
     if not hasattr(_operators, name):
         try:
-            setattr(_operators, name, provided("op")(numbered[number]))
+            setattr(_operators, name, provided("op")(numbered[number].alone))
         except KernelTypeError:
             return False
     return True

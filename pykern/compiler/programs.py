@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from mlir import ir
 from pykern.data.artifact import SHARDING, ArgumentUse, Artifact, ProgramLayout, ResultSpec
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import FunctionSource, KernelOptions, Parameter
+from pykern.data.source import leaves as spec_leaves
 from pykern.data.target import CPU, LINALG, REFERENCE, Target
 from pykern.dialect import attributes as kern
 from pykern.dialect.reports import number_sites
@@ -138,7 +139,7 @@ def compile_module(
     sites = number_sites(module)
     program = programs(module)[0]
     uses, updated, tree = _uses(program), integers(program, kern.UPDATED) or (), _tree(program)
-    dtypes = _result_dtypes(program, tree)
+    dtypes = _result_dtypes(program, tree, updated, asked.parameters)
     shapes = [
         tuple(ir.ShapedType(t).shape) if isinstance(t, ir.ShapedType) else () for t in _results(program)
     ]
@@ -232,14 +233,21 @@ def _tree(program: ir.Operation) -> str:
     return json.dumps({"tuple": [{"array": n} for n in range(count)]} if count != 1 else {"array": 0})
 
 
-def _result_dtypes(program: ir.Operation, tree: str) -> list[str]:
-    """dtypes of the results: as the tree says (MLIR has no unsigned types), else from their types."""
+def _result_dtypes(
+    program: ir.Operation, tree: str, updated: Sequence[int], parameters: Sequence[Parameter]
+) -> list[str]:
+    """dtypes of the results: as the tree says (MLIR has no unsigned types), else from their types. New values of
+    arguments, which come last, have the dtypes of these."""
     found = []
     for kind in _results(program):
         element = ir.ShapedType(kind).element_type if isinstance(kind, ir.ShapedType) else kind
         found.append(_DTYPES.get(str(element), str(element)))
     for number, dtype in leaves(json.loads(tree)):
         found[number] = dtype or found[number]
+    given = [leaf.dtype for p in parameters for leaf in spec_leaves(p.spec)]
+    for place, argument in enumerate(updated, len(found) - len(updated)):
+        if argument < len(given):
+            found[place] = given[argument]
     return found
 
 

@@ -11,13 +11,12 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from pykern.api.in_graphs import numbered
+from pykern.api.in_graphs import numbered, torch_operator
 from pykern.api.jit import Program
 from pykern.data.source import KernelOptions
 from pykern.errors import KernelTypeError
@@ -59,6 +58,10 @@ class LibraryFunction(Program):
             self._refuse_numbers(args, keywords)
             raise
 
+    @property
+    def alone(self) -> Program:
+        return _program(self.number)
+
     def _called(self, args: tuple, keywords: dict[str, Any]) -> Any:
         __tracebackhide__ = True
         given = (*args, *keywords.values())
@@ -98,28 +101,6 @@ def _program(number: int) -> Program:
     """The program alone."""
     made = numbered[number]
     return Program(made.__wrapped__, made.options, text=made.text)
-
-
-_torch_operators = types.SimpleNamespace()
-"""The operator of number 5 is `of_5`: Dynamo reads an attribute when it comes to it, and a dict once in a function."""
-
-
-def _make_torch_operator(number: int) -> bool:
-    if not hasattr(_torch_operators, f"of_{number}"):
-        setattr(
-            _torch_operators, f"of_{number}", importlib.import_module("pykern.torch").op(_program(number))
-        )
-    return True
-
-
-_make_torch_operator._dynamo_marked_constant = True  # type: ignore[attr-defined]
-"""Not traced: what `torch.compiler.assume_constant_result` does, which cannot be imported before PyTorch is needed."""
-
-
-def torch_operator(number: int) -> Any:
-    """The function of the library with this number as an operator of PyTorch."""
-    _make_torch_operator(number)
-    return getattr(_torch_operators, f"of_{number}")
 
 
 @functools.cache

@@ -58,11 +58,19 @@ class Whole:
         """This rank's part of rank 0's array, with its halo, and how much longer than the grid the array is: as
         `given`, or as its lengths tell."""
         dtype, shape = self._described(whole)
-        told = tuple(n - s.length for n, s in zip(shape, self._blocks[0].spans, strict=True))
-        extra = told if given is None else given
-        if self.shape(extra) != tuple(shape):
+        lengths = [span.length for span in self._blocks[0].spans]
+        if dtype.hasobject or len(shape) != len(lengths):
+            said = "no numbers" if dtype.hasobject else f"an array of shape {shape}"
             raise LaunchError(
-                f"a global array of shape {tuple(shape)} is none of this grid: {self.shape(extra)} is",
+                f"rank 0 scatters {said}, and the grid has the shape {tuple(lengths)}",
+                hint="give the global array on rank 0; what the other ranks give is not looked at",
+                code=ARGUMENTS,
+            )
+        told = tuple(n - length for n, length in zip(shape, lengths, strict=True))
+        extra = told if given is None else given
+        if self.shape(extra) != shape or min(extra) < -1:
+            raise LaunchError(
+                f"a global array of shape {shape} is none of this grid, which has the shape {tuple(lengths)}",
                 hint="scatter an array of the grid's shape, longer by extra= along an axis that has an end",
                 code=ARGUMENTS,
             )
@@ -83,11 +91,12 @@ class Whole:
             self._exchange([], [Message(0, HEADER, header)])
             name, *lengths = header.tobytes().decode().split()
             return np.dtype(name), tuple(map(int, lengths))
-        text = " ".join([whole.dtype.name, *map(str, whole.shape)]).encode()
+        dtype = np.dtype(object) if whole.dtype.kind in "SU" else whole.dtype
+        text = " ".join([dtype.name, *map(str, whole.shape)]).encode()
         header[: len(text)] = list(text)
         for rank in range(1, len(self._blocks)):
             self._exchange([Message(rank, HEADER, header)], [])
-        return whole.dtype, whole.shape
+        return dtype, whole.shape
 
     def save(self, path: str, owned: np.ndarray, extra: Sequence[int]) -> None:
         """The global array as a file of NumPy's, which is there when it is complete."""

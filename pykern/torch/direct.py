@@ -25,7 +25,7 @@ _NAMES = {
     "followed": torch.is_grad_enabled, "forward_ad": forward_ad, "zeros_like": torch.zeros_like,
     "empty_like": torch.empty_like, "checked": checked,
     "transformed": torch._C._are_functorch_transforms_active, "dispatch_modes": torch._C._len_torch_dispatch_stack,
-    "function_modes": torch._C._len_torch_function_stack, "one_launch": one_launch,
+    "function_modes": torch._C._len_torch_function_stack, "traced": torch._C._is_tracing, "one_launch": one_launch,
     "profiler": torch.autograd.profiler,
 }  # fmt: skip
 
@@ -84,7 +84,7 @@ class Written:
         types = [f"type({a}) is not Tensor and type({a}) is not Parameter" for a in tensors]
         types += [f"type({a}) is not float and isinstance({a}, Tensor)" for a in others]
         states = "forward_ad._current_level >= 0 or profiler._is_profiler_enabled or transformed()"
-        modes = "dispatch_modes() or function_modes()"
+        modes = "dispatch_modes() or function_modes() or traced()"
         lines = [f"if {test}: return MISSED" for test in (*types, states, modes)]
         if tensors:
             lines += [

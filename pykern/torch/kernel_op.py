@@ -142,6 +142,11 @@ class KernelOp(ByName):
                 return found
         given = self._bound(args, keywords)
         check_arguments(self.parameters, given)
+        if self.written and torch._C._is_tracing():
+            raise KernelTypeError(
+                f"`{self.__name__}` works in place, which torch.jit.trace cannot record",
+                hint="use torch.export or torch.compile, or make an operator with out=",
+            )
         operation = self.variant(self._kinds(given))
         found = operation.overload(*given)
         self._direct = operation.direct_call

@@ -26,6 +26,7 @@ def is_watched() -> bool:
         or torch._C._are_functorch_transforms_active()
         or torch._C._len_torch_dispatch_stack() > 0
         or torch._C._len_torch_function_stack() > 0
+        or torch._C._is_tracing()
     )
 
 

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.data.source import ArraySpec, Parameter, ScalarSpec
+from pykern.obtain.code import compiled
 
 
 @pk.jit
@@ -363,3 +365,17 @@ def test_types_are_arguments(dtype, device, rng):
     kind = np.dtype(pk.types.numpy_dtype(dtype))
     assert ones.dtype == found.dtype == kind
     np.testing.assert_array_equal(found, x.astype(kind))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "u8", "u32", "f16"])
+def test_new_values_of_arguments_have_the_dtypes_of_these(dtype):
+    """MLIR has no unsigned integers, and bools are stored as bytes."""
+
+    @pk.jit
+    def move(n, x):
+        x[0] = x[1]
+        return n
+
+    parameters = [Parameter("n", ScalarSpec("int")), Parameter("x", ArraySpec(dtype, (4,)))]
+    layout = compiled(move.source_of(move.captured()[0], parameters)).program
+    assert layout.updated == (1,) and layout.results[-1].dtype == dtype

@@ -169,7 +169,7 @@ class Compiled:
 
     def _checked(self) -> list[int]:
         """The parameter whose memory each result takes, -1 for new memory. Raises `NotTaken` where the code would not
-        write what is needed. A parameter's new value has the type of the parameter."""
+        write what is needed."""
         layout = self._plan.layout
         returned = [n for n in range(len(self.text.results)) if n not in self.text.updated]
         places = [
@@ -179,7 +179,7 @@ class Compiled:
         made = dict(zip(places, layout.results, strict=True))
         for n, form in enumerate(self.text.results):
             shape, dtype = form.as_stored
-            gives = tuple(made[n].shape), _name(dtype) if n in self.text.updated else made[n].dtype
+            gives = tuple(made[n].shape), made[n].dtype
             if gives != (shape, _name(dtype)):
                 raise NotTaken(f"the program gives {gives}, and {(shape, _name(dtype))} is needed")
         return [made[n].argument for n in range(len(self.text.results))]

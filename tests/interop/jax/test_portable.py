@@ -13,6 +13,7 @@ jax = need_package("jax")
 jnp = need_package("jax.numpy")
 
 import pykern.jax as pkj  # noqa: E402
+from pykern.jax.halves import halves_of  # noqa: E402
 from tests.interop.jax.functions import axpy, heat, softmax  # noqa: E402
 
 RANDOM = np.random.default_rng(7)
@@ -73,6 +74,15 @@ def integers(x, y):
     return x // y, x % y, (x & y) ^ 3, np.maximum(x, y), (x * 3).astype(pk.u8)
 
 
+@pk.jit
+def waves(x):
+    for _ in pk.range(7):
+        y = x.copy()
+        y[1:-1] = x[1:-1] + 0.1 * np.tanh(x[2:] - 2 * x[1:-1] + x[:-2])
+        x = y
+    return x
+
+
 CASES = {
     "stencil": (step, (given(6, 7), given(6, 7), 0.1)),
     "matmul": (product, (given(3, 4), given(4, 5))),
@@ -100,6 +110,29 @@ def test_text_computes_the_same(case, library):
     several = isinstance(wanted, tuple)
     for f, w in zip(found if several else [found], wanted if several else [wanted], strict=True):
         np.testing.assert_allclose(np.asarray(f), w, rtol=2e-5, atol=1e-5)
+
+
+def test_halves_of_a_gradient_through_slices_have_texts():
+    """The transpose of a slice puts a border around."""
+
+    def expected(x):
+        for _ in range(7):
+            x = x.at[1:-1].add(0.1 * jnp.tanh(x[2:] - 2 * x[1:-1] + x[:-2]))
+        return x
+
+    x, cotangent = map(jnp.asarray, given(2, 9))
+    primitive = pkj.primitive(waves)
+    value, pull = jax.vjp(expected, x)
+    np.testing.assert_allclose(
+        jax.vjp(primitive, x)[1](cotangent)[0], pull(cotangent)[0], rtol=2e-5, atol=1e-6
+    )
+    halves = halves_of(primitive._last((x,), {}), (0,))
+    assert halves is not None
+    results = halves.forward.portable(x)
+    residuals = [results[n] for n in halves.kept]
+    found = halves.backward.portable(*halves.operands([x], [cotangent], residuals))
+    np.testing.assert_allclose(results[0], value, rtol=2e-5, atol=1e-6)
+    np.testing.assert_allclose(found[0], pull(cotangent)[0], rtol=2e-5, atol=1e-6)
 
 
 def test_text_is_what_a_person_would_write():

@@ -296,6 +296,16 @@ def case_ranks_disagree():
             wrong()
 
 
+def case_scattered_is_a_global_array_alone():
+    grid = grid_of((6, 5), halo=1)
+    for wrong in (None, "text", 1.0, np.zeros(3), np.zeros((6, 5, 1)), np.full((6, 5), None)):
+        with refuses("rank 0 scatters"):
+            grid.scatter(wrong)
+    for shape in ((3, 5), (0, 5), (6, 0)):
+        with refuses("is none of this grid"):
+            grid.scatter(np.zeros(shape))
+
+
 def exchange_of_types(rank):
     grid = grid_of(8, halo=1)
     grid.exchange(grid.zeros(pk.f32 if rank else pk.f64))

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -186,3 +187,24 @@ def test_inductor_packages(tmp_path):
     package = torch._inductor.aoti_compile_and_package(program, package_path=str(tmp_path / "m.pt2"))
     x, y = torch.randn(3), torch.randn(3)
     torch.testing.assert_close(torch._inductor.aoti_load_package(package)(x, y), Module()(x, y))
+
+
+def test_traces_of_torch_jit():
+    """An operator in a trace is called with what the trace is called with: nothing of the first call stays in it."""
+    x, y = torch.randn(3, 5), torch.randn(3, 5)
+    expected = axpy_expected(y, y, 0.5), torch.softmax(y, -1)
+    for given in (x, x.clone().requires_grad_()):
+        for function, wanted in zip((lambda v: saxpy(v, v, 0.5), softmax), expected, strict=True):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                function(given)
+                traced = torch.jit.trace(function, (given,))
+            torch.testing.assert_close(traced(y), wanted)
+
+
+def test_traces_of_torch_jit_take_no_writes():
+    o, x = torch.zeros(5), torch.randn(5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(pk.KernelError, match=r"torch\.jit\.trace cannot record"):
+            torch.jit.trace(lambda v: axpy_(o, v, v, 0.5, ndrange=5), (x,))
