@@ -56,7 +56,9 @@ def apply(name: str, args: list[Scalar], fastmath: bool) -> Scalar | tuple[Scala
     if name in LIBM_BINARY:
         first, second = _two(name, args)
         if name == "nextafter" and (short := binary_math(first.dtype, second.dtype)).bits < 32:
-            raise OperandError(f"`nextafter` takes f32 and f64, not {short}", "cast it first, as in pk.f32(x)")
+            raise OperandError(
+                f"`nextafter` takes f32 and f64, not {short}", "cast it first, as in pk.f32(x)"
+            )
         return _library(LIBM_BINARY[name], [first, second])
     if name in CLASSIFY:
         return _classify(name, _one(name, args))
