@@ -105,6 +105,30 @@ def test_nextafter_steps_in_its_own_type():
     assert pk.nextafter(np.float32(1), np.float32(2)) == np.float32(1 + 2**-23)
 
 
+@pk.kernel
+def _neighbours(y, x):
+    i = pk.index()
+    y[i] = np.nextafter(x[i], x[7 - i])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_nextafter_in_kernels(dtype):
+    x = np.array([1.5, np.nan, -np.inf, np.inf, -0.0, 0.0, 2.5, -2.5], dtype)
+    y = np.zeros(8, dtype)
+    _neighbours(y, x, ndrange=8)
+    np.testing.assert_array_equal(y, np.nextafter(x, x[::-1]))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.int8])
+def test_nextafter_of_short_floats_is_refused(dtype):
+    """Computed in f32 and rounded, it would give `x` again."""
+    x = np.ones(8, dtype)
+    with pytest.raises(pk.KernelError, match="`nextafter` takes f32 and f64, not"):
+        _neighbours(np.zeros(8, np.float32), x, ndrange=8)
+    with pytest.raises(pk.KernelError, match="`nextafter` takes f32 and f64, not"):
+        pk.jit(lambda a: np.nextafter(a, a))(x)
+
+
 @pytest.mark.parametrize(
     ("x", "dtype", "expected"),
     [

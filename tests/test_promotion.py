@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import pykern as pk
 from pykern.data.promotion import promote, true_divide, unary_math
 from pykern.types import (
     BY_NAME,
@@ -107,3 +108,43 @@ def test_bit_operations_promote_like_sums(op, a, b):
 @pytest.mark.parametrize("other", [bool_, i8, u8, f32, f64], ids=name)
 def test_bfloat16_is_ml_dtypes(other):
     assert promote(bf16, other).numpy == np.result_type(np.dtype(ml_dtypes.bfloat16), other.numpy)
+
+
+@pk.kernel
+def _chosen(o, x, y, c):
+    i = pk.index()
+    a = x[i] if c[i] else y[i]
+    o[i, 0] = a + a
+    if c[i]:
+        b = x[i]
+    else:
+        b = y[i]
+    o[i, 1] = b + b
+    d = x[i]
+    for _ in range(i % 3):
+        d = d + y[i]
+    o[i, 2] = d + d
+    e = x[i] or y[i]
+    o[i, 3] = e + e
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("u1", "i2"), ("i1", "f4"), ("u4", "i4"), ("i8", "u8"), ("f2", "i2")]
+)
+def test_numbers_of_which_one_is_chosen_have_a_common_type(first, second, rng):
+    """Also the one that is chosen: a u8 that stands beside an i16 does not wrap at 256."""
+    x, y, c = (
+        rng.integers(60, 120, 9).astype(first),
+        rng.integers(60, 120, 9).astype(second),
+        rng.random(9) > 0.5,
+    )
+    x[::3] = 0
+    common = np.result_type(x, y)
+    a, d = np.where(c, x, y).astype(common), x.astype(common)
+    for n in range(9):
+        for _ in range(n % 3):
+            d[n] += y[n]
+    e = np.where(x != 0, x, y).astype(common)
+    o = np.zeros((9, 4))
+    _chosen(o, x, y, c, ndrange=9)
+    np.testing.assert_array_equal(o, np.stack([a + a, a + a, d + d, e + e], axis=1))

@@ -81,6 +81,26 @@ class Array(ArrayView):
         """The elements as nested lists."""
         return self.numpy().tolist()
 
+    def __bool__(self) -> bool:
+        """Whether the only element is not zero; NumPy's ValueError where there are several."""
+        return bool(self.numpy())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __copy__(self) -> Array:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Array:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as its elements and the name of its device, on which it is made again."""
+        return _restored, (self.numpy(), self.device_name)
+
     def free(self) -> None:
         """Give the memory back now instead of with the last view; any later use is a `UsedAfterFree`."""
         self._allocation.free()
@@ -132,6 +152,12 @@ class Array(ArrayView):
             "version": 3,
             "stream": driver.stream_number(stream),
         }
+
+
+def _restored(elements: np.ndarray, device: str) -> Array:
+    made = Array(registry.opened(device).pool.allocate(elements.nbytes), elements.shape, elements.dtype)
+    copyto(made, elements)
+    return made
 
 
 publish_type("array", Array)

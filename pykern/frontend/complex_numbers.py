@@ -167,7 +167,7 @@ class Calculator:
         zero = self.number(real, 0.0)
         at_zero = self.op("&", self.op("==", base[0], zero), self.op("==", base[1], zero))
         one = self.op("&", self.op("==", exponent[0], zero), self.op("==", exponent[1], zero))
-        positive = self.op("&", self.op(">", exponent[0], zero), self.op("==", exponent[1], zero))
+        positive = self.op(">", exponent[0], zero)
         nan = self.number(real, float("nan"))
         there = self.choose(one, self.number(real, 1.0), self.choose(positive, zero, nan))
         beside = self.choose(self.op("|", one, positive), zero, nan)

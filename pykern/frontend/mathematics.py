@@ -54,7 +54,12 @@ def apply(name: str, args: list[Scalar], fastmath: bool) -> Scalar | tuple[Scala
     if name in LIBM_UNARY:
         return _library(LIBM_UNARY[name], [_one(name, args)])
     if name in LIBM_BINARY:
-        return _library(LIBM_BINARY[name], list(_two(name, args)))
+        first, second = _two(name, args)
+        if name == "nextafter" and (short := binary_math(first.dtype, second.dtype)).bits < 32:
+            raise OperandError(
+                f"`nextafter` takes f32 and f64, not {short}", "cast it first, as in pk.f32(x)"
+            )
+        return _library(LIBM_BINARY[name], [first, second])
     if name in CLASSIFY:
         return _classify(name, _one(name, args))
     if name in SCALED:

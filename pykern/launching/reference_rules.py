@@ -274,7 +274,8 @@ _MEANINGS_OF_ROWS: dict[str | None, Callable[[Any], Any]] = {
 _MEANINGS: dict[str | None, Callable[[Any], Any]] = {
     **dict.fromkeys((*COMPARISONS, *LOGICAL, "abs", "fmin", "fmax", "signbit"), _on_elements),
     **{name: partial(_on_numbers, name, found) for name, found in _FUNCTIONS.items()},
-    **{name: partial(_either, getattr(language, name)) for name in ("where", "clamp")},
+    "where": lambda _: language.where,
+    "clamp": partial(_either, language.clamp),
     **_MEANINGS_OF_ROWS,
 }
 """The same of all functions; where a name is that of several kinds, the last one counts."""

@@ -123,3 +123,25 @@ def test_numbers_that_become_complex_in_loops_and_branches(rng):
         total = row.sum()
         expected = total + best + (total * 1j if total.real > 2 else 0) + (row * row).sum()
         np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pk.kernel
+def powers_and_choices(o, x, y):
+    i = pk.index()
+    o[i, 0] = x[i] ** y[i]
+    o[i, 1] = np.where(x[i] == 0, 1, x[i])
+    o[i, 2] = np.where(y[i].real > 0, x[i].imag, y[i])
+
+
+@pytest.mark.parametrize("where", ["cpu", "python"])
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_zero_to_a_power_and_where(where, dtype, rng):
+    x, y = numbers(rng, 11, dtype), numbers(rng, 11, dtype)
+    x[::2] = 0
+    y[0], y[2], y[4], y[6] = 3 - 4j, 0.5 + 1e-3j, -1 + 1j, 0
+    o = np.zeros((11, 3), dtype)
+    with pk.device(where):
+        powers_and_choices(o, x, y, ndrange=11)
+    with np.errstate(all="ignore"):
+        expected = np.stack([x**y, np.where(x == 0, 1, x), np.where(y.real > 0, x.imag, y)], axis=1)
+    np.testing.assert_allclose(o, expected, rtol=1e-4 if dtype == np.complex64 else 1e-11)

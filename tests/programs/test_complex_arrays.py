@@ -101,6 +101,20 @@ def test_elements(function, dtype, rng):
     )
 
 
+@pytest.mark.parametrize("kind", [np.uint8, np.int64, np.bool_, np.float16, np.float32])
+def test_parts_of_real_arrays_keep_their_type(kind, rng):
+    x = (rng.normal(size=5) * 10).astype(kind)
+    check(lambda x: (np.real(x), np.imag(x), x.real, x.imag, np.real(x[2])), x)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_zero_to_complex_powers(dtype):
+    """Zero where the real part of the power is above 0, whatever the imaginary part; one for 0; else NaN."""
+    power = np.array([3 - 4j, 0.5 + 1e-3j, 2, 0, -1 + 1j, 1j, -2], dtype)
+    with np.errstate(all="ignore"):
+        check(lambda a, b: a**b, np.zeros(7, dtype), power)
+
+
 @pytest.mark.parametrize("kind", [np.int8, np.int32, np.bool_, np.float16, np.float32])
 def test_types_of_mixed_operands(kind, rng):
     x = (rng.normal(size=5) * 10).astype(kind)

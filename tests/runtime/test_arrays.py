@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -332,6 +335,34 @@ def test_from_pointer_keeps_its_owner(rng):
 def test_from_pointer_needs_addresses(need_device):
     with pytest.raises(pk.LaunchError, match="has no addresses"):
         pk.from_pointer(4096, 3, pk.f32, need_device("opencl:0"))
+
+
+@over_devices
+def test_one_element_is_a_number(device):
+    """As of NumPy's arrays: `bool`, `float` and `int` of one element; of several, NumPy's error."""
+    a = pk.array([0.0, 2.5, -3.5], device=device)
+    if device != "null:0":
+        assert [bool(a[k]) for k in range(3)] == [False, True, True]
+        assert (float(a[1]), int(a[2])) == (2.5, -3)
+        assert bool(pk.array([[7]], device=device))
+    for several in (a, a[:0]):
+        with pytest.raises(ValueError, match="ambiguous"):
+            bool(several)
+        with pytest.raises(ValueError, match="size 1"):
+            float(several)
+
+
+@over_devices
+@pytest.mark.parametrize("dtype", [pk.bool_, pk.bf16, pk.f64], ids=str)
+def test_copies_and_pickles_are_arrays_of_their_own(device, dtype, rng):
+    x = numbers(rng, (3, 4), dtype)
+    a = pk.array(x, device=device)
+    for part, expected in ((a, x), (a.T[::-1], x.T[::-1])):
+        for made in (copy.copy(part), copy.deepcopy([part])[0], pickle.loads(pickle.dumps(part))):
+            assert made.device_name == device and not made.readonly
+            same(made.numpy(), expected)
+            made[...] = 0
+    same(a.numpy(), x)
 
 
 @over_devices

@@ -41,6 +41,7 @@ from pykern.frontend.program.complex_arrays import (
     dtype_of,
     each,
     holds_complex,
+    of_real,
     wanted_type,
     zeros,
 )
@@ -81,8 +82,10 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
         return made
     first = args[0] if args else NoneValue()
     if name in NAMES and len(args) == 1 and not isinstance(first, ComplexValue):
-        if name == "conj":
+        if name == "conj" or (name == "real" and isinstance(first, Cell | Scalar)):
             return first
+        if name == "imag" and isinstance(first, Cell):
+            return of_real(name, first)
         first = each(t, node, [first], lambda numbers: Calculator(t.fastmath).pairs(numbers[0])[0])
         return first.real if name == "real" else computed(t, node, name, first)  # type: ignore[union-attr]
     if name in ("cast",) and len(args) == 2 and (dtype := wanted_type(args[1])) is not None:
