@@ -24,7 +24,8 @@ class ScalariseElements(Pass):
     ``x[k] = 0.5 * x[k - 1] + x[k]`` in a loop makes tensors of rank 0, which would be a buffer and a function each.
 
     In:  linalg.generics without loops, slices that are one element, inside of loops of array programs.
-    Out: their arithmetic on numbers; a slice that is read or written as a number becomes an access of an element.
+    Out: their arithmetic on numbers; a slice that is read or written as a number becomes an access of an element,
+         and so does one that is moved to another place (``x[j + 1] = x[j]``).
     """
 
     name: ClassVar[str] = "kern-scalarise-elements"
@@ -40,6 +41,9 @@ class ScalariseElements(Pass):
                     and is_in_loop(generic)
                 ):
                     _compute(generic)
+            for part in named(function, "tensor.extract_slice"):
+                if is_in_loop(part) and ir.RankedTensorType(part.results[0].type).rank == 0:
+                    _read(part)
             for insert in named(function, "tensor.insert_slice"):
                 if is_in_loop(insert):
                     _insert(insert)
@@ -63,6 +67,20 @@ def _compute(generic: ir.Operation) -> None:
 def _element(value: ir.Value) -> ir.Value:
     """The number that a tensor of rank 0 holds, or a number itself."""
     return tensor.extract(value, []) if isinstance(value.type, ir.RankedTensorType) else value
+
+
+def _read(part: ir.Operation) -> None:
+    """An element that other elements are set to, or that is used as a number, is read once, where the slice is taken."""
+    if not all(_wants_number(use.owner.operation, use.operand_number) for use in part.results[0].uses):
+        return
+    with ir.InsertionPoint(part), part.location:
+        number = tensor.extract(part.operands[0], _place(part, 1))
+        made = tensor.FromElementsOp(part.results[0].type, [number]).result
+    replace(part, [made])
+
+
+def _wants_number(op: ir.Operation, operand: int) -> bool:
+    return op.name == "tensor.extract" or (op.name == "tensor.insert_slice" and operand == 0)
 
 
 def _insert(insert: ir.Operation) -> None:
