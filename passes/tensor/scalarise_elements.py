@@ -15,6 +15,7 @@ from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import loop_count
 from pykern.passes.ir.values import made_by, parent_of
 from pykern.passes.kernels import body, index_constant, named, programs, replace
+from pykern.passes.tensor.carried_numbers import carry_numbers
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,9 @@ class ScalariseElements(Pass):
 
     ``x[k] = 0.5 * x[k - 1] + x[k]`` in a loop makes tensors of rank 0, which would be a buffer and a function each.
 
-    In:  linalg.generics without loops, slices that are one element, inside of loops of array programs.
-    Out: their arithmetic on numbers; a slice that is read or written as a number becomes an access of an element,
+    In:  linalg.generics without loops, slices that are one element, inside of loops of array programs, and loops that
+         carry tensors of rank 0.
+    Out: their arithmetic on numbers, which loops carry; a slice that is read or written as a number becomes an access of an element,
          and so does one that is moved to another place (``x[j + 1] = x[j]``).
     """
 
@@ -34,11 +36,12 @@ class ScalariseElements(Pass):
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):
+            carry_numbers(function)
             for generic in named(function, "linalg.generic"):
                 if (
                     loop_count(generic) == 0
                     and outputs_of(generic) == len(generic.results)
-                    and is_in_loop(generic)
+                    and (is_in_loop(generic) or _is_wanted_in_loop(generic))
                 ):
                     _compute(generic)
             for part in named(function, "tensor.extract_slice"):
@@ -77,6 +80,12 @@ def _read(part: ir.Operation) -> None:
         number = tensor.extract(part.operands[0], _place(part, 1))
         made = tensor.FromElementsOp(part.results[0].type, [number]).result
     replace(part, [made])
+
+
+def _is_wanted_in_loop(generic: ir.Operation) -> bool:
+    """Whether a loop puts the result of an op in front of it into elements, or computes with it as a number."""
+    uses = [use for result in generic.results for use in result.uses]
+    return any(_wants_number(u.owner.operation, u.operand_number) and is_in_loop(u.owner.operation) for u in uses)
 
 
 def _wants_number(op: ir.Operation, operand: int) -> bool:
