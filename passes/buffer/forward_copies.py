@@ -97,7 +97,9 @@ def _is_quiet(source: ir.Value, copy: ir.Operation, positions: Positions, last: 
         at = ancestor_in(op, copy.block)
         if at is None and last < len(positions.first):
             continue  # all of it lies within one iteration of a loop that this op is outside of
-        meanwhile = at is None or (positions.last[identity(at)] > start and positions.first[identity(at)] <= last)
+        meanwhile = at is None or (
+            positions.last[identity(at)] > start and positions.first[identity(at)] <= last
+        )
         if meanwhile and not are_apart(op.operands[operand], source):
             return False
     return True

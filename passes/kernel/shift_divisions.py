@@ -1,7 +1,7 @@
 """`//` and `%` of signed integers by powers of two, as Python rounds: a shift and a mask.
 
-Comes in: kernels before they run in lanes, and the loops of array programs. Goes out: the same, without the divisions LLVM would keep exact for negative
-numbers: to round towards minus infinity is what shifts do by themselves.
+Comes in: kernels before they run in lanes, and the loops of array programs. Goes out: the same, without the divisions
+LLVM would keep exact for negative numbers: to round towards minus infinity is what shifts do by themselves.
 """
 
 from __future__ import annotations

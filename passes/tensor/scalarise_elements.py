@@ -26,8 +26,8 @@ class ScalariseElements(Pass):
 
     In:  linalg.generics without loops, slices that are one element, inside of loops of array programs, and loops that
          carry tensors of rank 0.
-    Out: their arithmetic on numbers, which loops carry; a slice that is read or written as a number becomes an access of an element,
-         and so does one that is moved to another place (``x[j + 1] = x[j]``).
+    Out: their arithmetic on numbers, which loops carry; a slice that is read or written as a number becomes an access
+         of an element, and so does one that is moved to another place (``x[j + 1] = x[j]``).
     """
 
     name: ClassVar[str] = "kern-scalarise-elements"
@@ -41,7 +41,7 @@ class ScalariseElements(Pass):
                 if (
                     loop_count(generic) == 0
                     and outputs_of(generic) == len(generic.results)
-                    and (is_in_loop(generic) or _is_wanted_in_loop(generic))
+                    and (is_in_loop(generic) or _is_wanted_as_number(generic))
                 ):
                     _compute(generic)
             for part in named(function, "tensor.extract_slice"):
@@ -73,7 +73,7 @@ def _element(value: ir.Value) -> ir.Value:
 
 
 def _read(part: ir.Operation) -> None:
-    """An element that other elements are set to, or that is used as a number, is read once, where the slice is taken."""
+    """An element that is moved to another place, or used as a number, is read where the slice is taken."""
     if not all(_wants_number(use.owner.operation, use.operand_number) for use in part.results[0].uses):
         return
     with ir.InsertionPoint(part), part.location:
@@ -82,10 +82,13 @@ def _read(part: ir.Operation) -> None:
     replace(part, [made])
 
 
-def _is_wanted_in_loop(generic: ir.Operation) -> bool:
-    """Whether a loop puts the result of an op in front of it into elements, or computes with it as a number."""
-    uses = [use for result in generic.results for use in result.uses]
-    return any(_wants_number(u.owner.operation, u.operand_number) and is_in_loop(u.owner.operation) for u in uses)
+def _is_wanted_as_number(generic: ir.Operation) -> bool:
+    """Whether an op in front of a loop computes what a loop puts into elements, begins with or computes with."""
+    users = [(use.owner.operation, use.operand_number) for r in generic.results for use in r.uses]
+    return any(
+        user.name == "tensor.extract" or (_wants_number(user, operand) and is_in_loop(user))
+        for user, operand in users
+    )
 
 
 def _wants_number(op: ir.Operation, operand: int) -> bool:
