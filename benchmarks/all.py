@@ -63,6 +63,7 @@ STEPS = (
     Step("matmul", "matmul.py", 5.0, "products of matrices, 64 to 4096, beside OpenBLAS"),
     Step("polybench", "polybench.py", 3.0, "PolyBench at LARGE beside Numba and NumPy"),
     Step("kernels", "kernels.py", 2.0, "kernels people port from Numba, Taichi and Warp, beside Numba"),
+    Step("sequential", "sequential.py", 1.5, "sequential algorithms beside Numba", quick=("--repeat", "3")),
     Step("scaling", "scaling.py", 1.5, "strong scaling over 1, 2, 4, ... and all processors"),
     Step("growth", "growth.py", 3.5, "compile time against statements, throughput against size"),
     Step("fusion", "fusion.py", 1.5, "chains of elementwise operations, fused and not", quick=FEW_ROWS),

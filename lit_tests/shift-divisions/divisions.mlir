@@ -43,3 +43,13 @@ func.func @divisions(%out: memref<?xindex>, %x: index, %y: index)
   memref.store %as_c, %out[%c4] : memref<?xindex>
   return
 }
+
+// The loops of array programs divide in the same way.
+
+// CHECK-LABEL: func.func @program
+// CHECK: arith.shrsi %{{.*}}, %c1
+func.func @program(%x: index) -> index attributes {kern.program} {
+  %c2 = arith.constant 2 : index
+  %half = arith.floordivsi %x, %c2 : index
+  return %half : index
+}

@@ -32,16 +32,16 @@ class ForwardCopies(Pass):
             for copy in named(function, "memref.copy"):
                 if copy.operands[0] == copy.operands[1]:
                     copy.erase()
+            positions = Positions(function)  # for all copies: this pass only erases ops
             for alloc in find(function, lambda op: op.name == "memref.alloc"):
-                _forward(function, alloc)
+                _forward(positions, alloc)
 
 
-def _forward(function: ir.Operation, alloc: ir.Operation) -> None:
+def _forward(positions: Positions, alloc: ir.Operation) -> None:
     copy = only_copy_into(alloc)
     if copy is None or not _fits(copy.operands[0], alloc.result, copy):
         return
     source = copy.operands[0]
-    positions = Positions(function)
     interval = positions.interval(alloc.result, alloc.block)
     touched = [op for op, _ in users(alloc.result)]
     if interval is None or any(ancestor_in(op, alloc.block) is None for op in touched):
@@ -92,12 +92,15 @@ def _is_quiet(source: ir.Value, copy: ir.Operation, positions: Positions, last: 
         return False  # a select, or what a loop carries: several buffers, of which others may be written
     start = positions.first[identity(copy)]
     for op, operand in users(root):
-        if op == copy or not writes(op, operand) or are_apart(op.operands[operand], source):
+        if op == copy or not writes(op, operand):
             continue
         at = ancestor_in(op, copy.block)
         if at is None and last < len(positions.first):
             continue  # all of it lies within one iteration of a loop that this op is outside of
-        if at is None or (positions.last[identity(at)] > start and positions.first[identity(at)] <= last):
+        meanwhile = at is None or (
+            positions.last[identity(at)] > start and positions.first[identity(at)] <= last
+        )
+        if meanwhile and not are_apart(op.operands[operand], source):
             return False
     return True
 

@@ -38,16 +38,16 @@ def aliases(root: ir.Value, until: ir.Operation | None = None) -> list[ir.Value]
 
     With `until`, the terminator of a loop, only what is the same memory within one iteration.
     """
-    found, waiting = [root], [root]
+    found, waiting = {root: None}, [root]
     while waiting:
         for use in waiting.pop().uses:
             if until is not None and use.owner.operation == until:
                 continue
             for value in _reached(use.owner.operation, use.operand_number):
                 if value not in found:
-                    found.append(value)
+                    found[value] = None
                     waiting.append(value)
-    return found
+    return list(found)
 
 
 def _reached(op: ir.Operation, operand: int) -> list[ir.Value]:

@@ -1,7 +1,7 @@
 """`//` and `%` of signed integers by powers of two, as Python rounds: a shift and a mask.
 
-Comes in: kernels before they run in lanes. Goes out: the same, without the divisions LLVM would keep exact for negative
-numbers: to round towards minus infinity is what shifts do by themselves.
+Comes in: kernels before they run in lanes, and the loops of array programs. Goes out: the same, without the divisions
+LLVM would keep exact for negative numbers: to round towards minus infinity is what shifts do by themselves.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ShiftDivisions(Pass):
     looks_for: ClassVar[tuple[str, ...]] = ("arith.floordivsi", "arith.remsi")
 
     def run(self, module: ir.Module) -> None:
-        for kernel in kernels.kernels(module):
+        for kernel in (*kernels.kernels(module), *kernels.programs(module)):
             for op in named(kernel, "arith.floordivsi"):
                 if (power := _power_of_two(op.operands[1])) is not None:
                     with ir.InsertionPoint(op), op.location:

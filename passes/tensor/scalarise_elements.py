@@ -15,6 +15,7 @@ from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import loop_count
 from pykern.passes.ir.values import made_by, parent_of
 from pykern.passes.kernels import body, index_constant, named, programs, replace
+from pykern.passes.tensor.carried_numbers import carry_numbers
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,10 @@ class ScalariseElements(Pass):
 
     ``x[k] = 0.5 * x[k - 1] + x[k]`` in a loop makes tensors of rank 0, which would be a buffer and a function each.
 
-    In:  linalg.generics without loops, slices that are one element, inside of loops of array programs.
-    Out: their arithmetic on numbers; a slice that is read or written as a number becomes an access of an element.
+    In:  linalg.generics without loops, slices that are one element, inside of loops of array programs, and loops that
+         carry tensors of rank 0.
+    Out: their arithmetic on numbers, which loops carry; a slice that is read or written as a number becomes an access
+         of an element, and so does one that is moved to another place (``x[j + 1] = x[j]``).
     """
 
     name: ClassVar[str] = "kern-scalarise-elements"
@@ -33,13 +36,17 @@ class ScalariseElements(Pass):
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):
+            carry_numbers(function)
             for generic in named(function, "linalg.generic"):
                 if (
                     loop_count(generic) == 0
                     and outputs_of(generic) == len(generic.results)
-                    and is_in_loop(generic)
+                    and (is_in_loop(generic) or _is_wanted_as_number(generic))
                 ):
                     _compute(generic)
+            for part in named(function, "tensor.extract_slice"):
+                if is_in_loop(part) and ir.RankedTensorType(part.results[0].type).rank == 0:
+                    _read(part)
             for insert in named(function, "tensor.insert_slice"):
                 if is_in_loop(insert):
                     _insert(insert)
@@ -63,6 +70,29 @@ def _compute(generic: ir.Operation) -> None:
 def _element(value: ir.Value) -> ir.Value:
     """The number that a tensor of rank 0 holds, or a number itself."""
     return tensor.extract(value, []) if isinstance(value.type, ir.RankedTensorType) else value
+
+
+def _read(part: ir.Operation) -> None:
+    """An element that is moved to another place, or used as a number, is read where the slice is taken."""
+    if not all(_wants_number(use.owner.operation, use.operand_number) for use in part.results[0].uses):
+        return
+    with ir.InsertionPoint(part), part.location:
+        number = tensor.extract(part.operands[0], _place(part, 1))
+        made = tensor.FromElementsOp(part.results[0].type, [number]).result
+    replace(part, [made])
+
+
+def _is_wanted_as_number(generic: ir.Operation) -> bool:
+    """Whether an op in front of a loop computes what a loop puts into elements, begins with or computes with."""
+    users = [(use.owner.operation, use.operand_number) for r in generic.results for use in r.uses]
+    return any(
+        user.name == "tensor.extract" or (_wants_number(user, operand) and is_in_loop(user))
+        for user, operand in users
+    )
+
+
+def _wants_number(op: ir.Operation, operand: int) -> bool:
+    return op.name == "tensor.extract" or (op.name == "tensor.insert_slice" and operand == 0)
 
 
 def _insert(insert: ir.Operation) -> None:
