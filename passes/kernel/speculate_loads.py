@@ -251,18 +251,19 @@ def _choice(condition: ir.Value, yes: ir.Value, no: ir.Value) -> ir.Value:
 
 
 def _is_accessed_before(load: ir.Operation, branch: ir.Operation) -> bool:
-    """Whether a load or store in front of the branch is of the same place: then the place is in the array."""
+    """Whether accesses in front of the branch have each index of the load in its dimension: then the place is in the
+    array, also where none of them is of that place."""
     memory, *indices = load.operands
+    unknown = set(range(len(indices)))
     for use in memory.uses:
         other = use.owner.operation
-        if other.name not in _ACCESSES:
+        if other.name not in _ACCESSES or use.operand_number != MEMORY_OPERAND[other.name]:
             continue
-        at = MEMORY_OPERAND[other.name]
-        if use.operand_number != at:
-            continue
-        if list(other.operands)[at + 1 :] == indices and _comes_before(other, branch):
-            return True
-    return False
+        there = list(other.operands)[use.operand_number + 1 :]
+        found = {d for d in unknown if there[d] == indices[d]}
+        if found and _comes_before(other, branch):
+            unknown -= found
+    return not unknown
 
 
 def _read_value(load: ir.Operation, branch: ir.Operation) -> ir.Value | None:
