@@ -221,13 +221,12 @@ def _(alpha, beta, A, u1, v1, u2, v2, w, x, y, z):
 
 @pk.jit
 def _syrk(alpha, beta, C, A):
-    C[:] = np.where(np.tri(C.shape[0]) > 0, alpha * (A @ A.T) + beta * C, C)
+    C[:] = np.tril(alpha * (A @ A.T) + beta * C) + np.triu(C, 1)
 
 
 @pk.jit
 def _syr2k(alpha, beta, C, A, B):
-    both = alpha * (A @ B.T) + alpha * (B @ A.T) + beta * C
-    C[:] = np.where(np.tri(C.shape[0]) > 0, both, C)
+    C[:] = np.tril(alpha * (A @ B.T) + alpha * (B @ A.T) + beta * C) + np.triu(C, 1)
 
 
 @pk.jit

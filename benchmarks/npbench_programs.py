@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 # fmt: off
+import npbench_complex  # noqa: F401
 import npbench_grids  # noqa: F401
 import npbench_matrices  # noqa: F401
 import npbench_networks  # noqa: F401

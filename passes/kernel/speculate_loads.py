@@ -145,7 +145,7 @@ def _waiting(loop: ir.Operation) -> list[ir.Operation]:
     return [
         branch
         for branch in named(loop, "scf.if")
-        if branch.results and _loads(branch) and _reads_alone(branch)
+        if branch.results and _is_in_counted_loops(branch, loop) and _loads(branch) and _reads_alone(branch)
         and _differs(branch.operands[0], loop)
     ]  # fmt: skip
 
@@ -156,6 +156,14 @@ def _inside(branch: ir.Operation) -> list[ir.Operation]:
 
 def _loads(branch: ir.Operation) -> list[ir.Operation]:
     return named(branch, "memref.load")
+
+
+def _is_in_counted_loops(branch: ir.Operation, items: ir.Operation) -> bool:
+    """Whether the loops around a branch in a work-item count their iterations."""
+    around = branch.parent.operation
+    while around != items and around.name in ("scf.for", "scf.if"):
+        around = around.parent.operation
+    return around == items
 
 
 def _reads_alone(branch: ir.Operation) -> bool:
@@ -174,7 +182,7 @@ def _differs(condition: ir.Value, items: ir.Operation) -> bool:
         if not is_inside(one, items):
             continue
         op = defining(one)
-        if op is None and one != one.owner.owner.operation.opview.induction_variable:
+        if op is None and not _is_counter(one):
             return True
         if one == items.opview.induction_variable:
             return True
@@ -182,6 +190,11 @@ def _differs(condition: ir.Value, items: ir.Operation) -> bool:
             return True
         waiting += [] if op is None else op.operands
     return False
+
+
+def _is_counter(argument: ir.Value) -> bool:
+    around = argument.owner.owner.operation
+    return around.name == "scf.for" and around.opview.induction_variable == argument
 
 
 def _run_in_lanes(kernel: ir.Operation, loop: ir.Operation) -> bool:
