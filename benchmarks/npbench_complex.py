@@ -1,4 +1,4 @@
-"""Programs of NPBench over complex numbers, written with complex numbers. Read next: `npbench_waves`, by their parts."""
+"""Programs of NPBench over complex numbers, written with these. Read next: `npbench_waves`, by their parts."""
 # ruff: noqa: N803, N806 (matrices keep their names)
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _(near, dH, G, D, S):
 def _contour(points, powers, H, Y):
     """The systems of all points at once."""
     T = np.einsum("pn,nij->pij", powers, H)
-    X = np.linalg.solve(T, np.broadcast_to(Y, (len(points), *Y.shape)))
+    X = np.linalg.solve(T, np.broadcast_to(Y, (len(points), Y.shape[0], Y.shape[1])))
     X = np.where((abs(points) < 1.0)[:, None, None], -X, X)
     return X.sum(axis=0), (points[:, None, None] * X).sum(axis=0)
 

@@ -1,5 +1,5 @@
 """Stencils and sweeps of NPBench's part from Polybench: programs over arrays, and kernels of plain loops."""
-# ruff: noqa: N803, N806 (fields keep their names)
+# ruff: noqa: N803 (fields keep their names)
 
 from __future__ import annotations
 

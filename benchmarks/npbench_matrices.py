@@ -1,4 +1,4 @@
-"""Products of matrices and vectors of NPBench's part from Polybench: programs over arrays, and kernels of plain loops."""
+"""Products of matrices and vectors of NPBench's part from Polybench: programs over arrays, and kernels of loops."""
 # ruff: noqa: N803, N806 (matrices keep their names)
 
 from __future__ import annotations

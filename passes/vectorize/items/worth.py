@@ -135,8 +135,8 @@ def columns_carried(lanes: Lanes) -> int:
 
 
 def reads_rows_it_writes(lanes: Lanes) -> bool:
-    """Whether a kernel reads other elements of a row that it writes, as `p[i, j] = min(p[i, j], p[i, k] + p[k, j])`: LLVM
-    takes them for elements that other iterations write. Work-items have no order."""
+    """Whether a kernel reads other elements of a row that it writes, as `p[i, j] = min(p[i, j], p[i, k] + p[k, j])`:
+    LLVM takes them for elements that other iterations write. Work-items have no order."""
     stores = [op for op in lanes.ops if op.name == "memref.store" and not lanes.is_private(op.operands[1])]
     for load in (op for op in lanes.ops if op.name == "memref.load"):
         for store in stores:
