@@ -160,10 +160,10 @@ def _loads(branch: ir.Operation) -> list[ir.Operation]:
 
 def _is_in_counted_loops(branch: ir.Operation, items: ir.Operation) -> bool:
     """Whether the loops around a branch in a work-item count their iterations."""
-    around = branch.parent.operation
-    while around != items and around.name in ("scf.for", "scf.if"):
-        around = around.parent.operation
-    return around == items
+    around = branch.parent
+    while around is not None and around.operation != items and around.operation.name in ("scf.for", "scf.if"):
+        around = around.operation.parent
+    return around is not None and around.operation == items
 
 
 def _reads_alone(branch: ir.Operation) -> bool:
