@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 # fmt: off
+import npbench_complex  # noqa: F401
+import npbench_grids  # noqa: F401
+import npbench_matrices  # noqa: F401
 import npbench_networks  # noqa: F401
 import npbench_points  # noqa: F401
+import npbench_solvers  # noqa: F401
 import npbench_sparse  # noqa: F401
 import npbench_stencils  # noqa: F401
 import npbench_waves  # noqa: F401

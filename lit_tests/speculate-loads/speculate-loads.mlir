@@ -141,3 +141,54 @@ func.func @read_index(%o: memref<?xf32>, %c: memref<?x?xi32>, %x: memref<?xf32>,
   } {kern.items}
   return
 }
+
+// A place whose row and column other accesses have is in the array, also where none of them is of that place.
+
+// CHECK-LABEL: func.func @row_and_column
+// CHECK-NOT: scf.if
+// CHECK: arith.select
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @row_and_column(%o: memref<?xf32>, %x: memref<?x?xf32>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %lo to %hi step %c1 {
+    %left = memref.load %x[%i, %c0] : memref<?x?xf32>
+    %above = memref.load %x[%c0, %i] : memref<?x?xf32>
+    %less = arith.cmpf olt, %left, %above : f32
+    %r = scf.if %less -> (f32) {
+      %a = memref.load %x[%i, %i] : memref<?x?xf32>
+      scf.yield %a : f32
+    } else {
+      scf.yield %left : f32
+    }
+    memref.store %r, %o[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}
+
+// So does a branch without a loop around it, in a version for lengths that say so.
+
+// CHECK-LABEL: func.func @without_a_loop
+// CHECK: scf.if
+// CHECK: arith.select
+// CHECK: } else {
+// CHECK: scf.if
+func.func @without_a_loop(%o: memref<?xf32>, %x: memref<?xf32>, %y: memref<?xf32>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    %a = memref.load %x[%i] : memref<?xf32>
+    %less = arith.cmpf olt, %a, %zero : f32
+    %r = scf.if %less -> (f32) {
+      %b = memref.load %y[%i] : memref<?xf32>
+      scf.yield %b : f32
+    } else {
+      scf.yield %a : f32
+    }
+    memref.store %r, %o[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}

@@ -1,7 +1,7 @@
 """Branches that only read become choices: `if x[i, j] > most: most = x[i, j]` is one of two values.
 
 Comes in: a kernel as loops over work-items. Goes out: loads that a branch repeats stand in front of it, and what little
-else is in it. Other loads of branches in loops (`if j != i: d = x[j] - x[i]`) stand in front of them where lengths and
+else is in it. Other loads of branches (`if j != i: d = x[j] - x[i]`) stand in front of them where lengths and
 bounds say that all of them lie in their arrays: then work-items run in lanes; else the loop runs as it was. Branches
 that read memory keep work-items and loops out of lanes. Read next: `access_bounds`, `vectorize.items`.
 """
@@ -42,7 +42,7 @@ class SpeculateLoads(Pass):
     In:  kernels as loops over work-items.
     Out: an scf.if of loads whose place another access names in front of it, and of at most `ops` cheap operations
          beside, is a choice of values, an arith.select each; so is one without loads that gives an index, which
-         `kern-choose-loads` asks for. Of branches in loops that differ between work-items
+         `kern-choose-loads` asks for. Of branches that differ between work-items
          and have no effects, other loads stand in front of the branch, in a version of the loop over work-items that
          runs where comparisons of lengths say so; an index of which nothing is known (`x[c[i, k]]`) is 0 where the
          branch is not taken; where that would not bring work-items into lanes, they stay.
@@ -77,6 +77,9 @@ class SpeculateLoads(Pass):
             trial = loop.clone().operation
         for branch in _waiting(trial):
             self._read_before(branch, trial)
+        for branch in named(trial, "scf.if"):  # around those that are choices now
+            if branch.results and all(is_speculatable(op) for op in _inside(branch)):
+                self._choose_if_short(branch)
         if not _run_in_lanes(kernel, trial):
             trial.erase()
             return True
@@ -98,14 +101,17 @@ class SpeculateLoads(Pass):
         for load in _loads(branch):
             _guard(load, branch, items)
             _move_before(load, _earliest(load, branch, items))
-        inside = find(branch, lambda op: op.name != "scf.yield")
+        self._choose_if_short(branch)
+
+    def _choose_if_short(self, branch: ir.Operation) -> None:
+        inside = _inside(branch)
         if len(inside) <= self.ops and not any(op.name.startswith("math.") or op.regions for op in inside):
             for op in inside:
                 op.move_before(branch)
             _choose(branch)
 
     def _branch(self, branch: ir.Operation) -> bool:
-        inside = find(branch, lambda op: op.name != "scf.yield")
+        inside = _inside(branch)
         loads = [op for op in inside if op.name == "memref.load"]
         if not branch.results or len(inside) - len(loads) > self.ops:
             return False
@@ -135,22 +141,29 @@ def _is_repeated(op: ir.Operation) -> bool:
 
 
 def _waiting(loop: ir.Operation) -> list[ir.Operation]:
-    """Branches in loops of work-items that keep them out of lanes by what they read alone."""
+    """Branches that keep work-items out of lanes by what they read alone."""
     return [
         branch
         for branch in named(loop, "scf.if")
-        if branch.results and _is_in_loop(branch, loop) and _loads(branch) and _reads_alone(branch)
+        if branch.results and _is_in_counted_loops(branch, loop) and _loads(branch) and _reads_alone(branch)
         and _differs(branch.operands[0], loop)
     ]  # fmt: skip
+
+
+def _inside(branch: ir.Operation) -> list[ir.Operation]:
+    return find(branch, lambda op: op.name != "scf.yield")
 
 
 def _loads(branch: ir.Operation) -> list[ir.Operation]:
     return named(branch, "memref.load")
 
 
-def _is_in_loop(branch: ir.Operation, items: ir.Operation) -> bool:
-    parent = branch.parent
-    return parent is not None and parent.operation.name == "scf.for" and parent.operation != items
+def _is_in_counted_loops(branch: ir.Operation, items: ir.Operation) -> bool:
+    """Whether the loops around a branch in a work-item count their iterations."""
+    around = branch.parent
+    while around is not None and around.operation != items and around.operation.name in ("scf.for", "scf.if"):
+        around = around.operation.parent
+    return around is not None and around.operation == items
 
 
 def _reads_alone(branch: ir.Operation) -> bool:
@@ -169,7 +182,7 @@ def _differs(condition: ir.Value, items: ir.Operation) -> bool:
         if not is_inside(one, items):
             continue
         op = defining(one)
-        if op is None and one != one.owner.owner.operation.opview.induction_variable:
+        if op is None and not _is_counter(one):
             return True
         if one == items.opview.induction_variable:
             return True
@@ -177,6 +190,11 @@ def _differs(condition: ir.Value, items: ir.Operation) -> bool:
             return True
         waiting += [] if op is None else op.operands
     return False
+
+
+def _is_counter(argument: ir.Value) -> bool:
+    around = argument.owner.owner.operation
+    return around.name == "scf.for" and around.opview.induction_variable == argument
 
 
 def _run_in_lanes(kernel: ir.Operation, loop: ir.Operation) -> bool:
@@ -251,18 +269,19 @@ def _choice(condition: ir.Value, yes: ir.Value, no: ir.Value) -> ir.Value:
 
 
 def _is_accessed_before(load: ir.Operation, branch: ir.Operation) -> bool:
-    """Whether a load or store in front of the branch is of the same place: then the place is in the array."""
+    """Whether accesses in front of the branch have each index of the load in its dimension: then the place is in the
+    array, also where none of them is of that place."""
     memory, *indices = load.operands
+    unknown = set(range(len(indices)))
     for use in memory.uses:
         other = use.owner.operation
-        if other.name not in _ACCESSES:
+        if other.name not in _ACCESSES or use.operand_number != MEMORY_OPERAND[other.name]:
             continue
-        at = MEMORY_OPERAND[other.name]
-        if use.operand_number != at:
-            continue
-        if list(other.operands)[at + 1 :] == indices and _comes_before(other, branch):
-            return True
-    return False
+        there = list(other.operands)[use.operand_number + 1 :]
+        found = {d for d in unknown if there[d] == indices[d]}
+        if found and _comes_before(other, branch):
+            unknown -= found
+    return not unknown
 
 
 def _read_value(load: ir.Operation, branch: ir.Operation) -> ir.Value | None:

@@ -331,3 +331,30 @@ def test_a_number_that_is_complex_on_one_path(rng):
         z = rng.standard_normal(3) + 1j * rng.standard_normal(3)
         inner = z[1] if z[1].real > 0 else (z[2] if z[2].real > 0 else 1j * z[2])
         np.testing.assert_allclose(chosen(z), (z[0] * 1j if z[0].real < 0 else 0) + inner, rtol=1e-14)
+
+
+def solved(a, b, v):
+    return np.linalg.solve(a, b), np.linalg.solve(a, v), np.linalg.inv(a)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_systems_of_equations(n):
+    rng = np.random.default_rng(3)
+    check(solved, numbers(rng, n, n) + 4 * np.eye(n), numbers(rng, n, 3), rng.normal(size=n))
+    check(solved, rng.normal(size=(2, n, n)) + 4 * np.eye(n), numbers(rng, 2, n, 1), numbers(rng, 2, n, 2))
+
+
+def test_systems_that_do_not_fit():
+    rng = np.random.default_rng(3)
+    with pytest.raises(KernelTypeError, match="square"):
+        pk.jit(np_inverse)(numbers(rng, 4, 5))
+    with pytest.raises(KernelTypeError, match="4 rows"):
+        pk.jit(np_solution)(numbers(rng, 4, 4), numbers(rng, 5, 2))
+
+
+def np_inverse(a):
+    return np.linalg.inv(a)
+
+
+def np_solution(a, b):
+    return np.linalg.solve(a, b)

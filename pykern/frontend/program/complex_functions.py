@@ -45,6 +45,7 @@ from pykern.frontend.program.complex_arrays import (
     wanted_type,
     zeros,
 )
+from pykern.frontend.program.complex_systems import SYSTEMS, solved
 
 _BOTH = {
     "transpose", "swapaxes", "reshape", "ravel", "expand_dims", "squeeze", "broadcast_to", "flip", "concatenate",
@@ -112,6 +113,8 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
         return _product(t, node, name, args, keywords)
     if name == "prod" and isinstance(first, ComplexValue) and len(args) == 1 and not keywords:
         return _all_multiplied(t, node, first)
+    if name in SYSTEMS and len(args) == (2 if name == "linalg.solve" else 1) and not keywords:
+        return solved(t, node, name, args)
     raise t.type_error(node, f"`{name}` is not available of complex values in array programs",
                        "write it with z.real and z.imag")  # fmt: skip
 
