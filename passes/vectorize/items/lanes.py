@@ -10,7 +10,6 @@ from mlir import ir
 
 from pykern.dialect import attributes as kern
 from pykern.passes.ir.effects import is_speculatable
-from pykern.passes.ir.memory import ancestor_in
 from pykern.passes.ir.values import has_uses, is_inside, made_by
 from pykern.passes.kernels import WRITTEN_OPERAND, find, named
 from pykern.passes.vectorize.items.divergent import is_unequal, refusal_of_unequal, refusal_of_while
@@ -164,32 +163,13 @@ class Lanes:
         if op.name in ("memref.load", "memref.store"):
             memory = op.operands[MEMORY_AT[op.name]]
             same = not any(self.stride(i) != 0 for i in self.indices(op))
-            if (
-                same
-                and memory in self.written
-                and not self.is_private(memory)
-                and not self._is_read_first(op)
-            ):
+            if same and memory in self.written and not self.is_private(memory):
                 raise Scalar(
                     "work-items share a cell that is written; give each one of its own, or add by pk.atomic_add",
                     op,
                 )
             if not is_lane_type(ir.MemRefType(memory.type).element_type) and not same:
                 raise Scalar("elements do not lie in lanes")
-
-    def _is_read_first(self, op: ir.Operation) -> bool:
-        """Whether a kernel without loops reads a cell before it writes one that no other work-item writes: of
-        `p[i, j] = min(p[i, j], p[i, k] + p[k, j])` all work-items may read `p[i, k]` before one of them writes it."""
-        if op.name != "memref.load" or op.block != self.loop.regions[0].blocks[0]:
-            return False
-        if any(other.name in ("scf.for", "scf.while", "kern.atomic_rmw") for other in self.ops):
-            return False
-        stores = [o for o in self.ops if o.name == "memref.store" and o.operands[1] == op.operands[0]]
-        return bool(stores) and all(
-            any(self.stride(i) != 0 for i in self.indices(store)) and op.is_before_in_block(around)
-            for store in stores
-            if (around := ancestor_in(store, op.block)) is not None
-        )
 
     def _refuse_trap(self, op: ir.Operation) -> None:
         """Integer divisions trap, and no hardware has vectors of them or of powers; two results have no use here."""

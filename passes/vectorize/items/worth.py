@@ -38,9 +38,9 @@ def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
             first_alone = first_alone or op
             rows_of_points = rows_of_points and _is_in_short_row(lanes, op)
     has_loops = any(op.name in ("scf.for", "scf.while") for op in lanes.ops)
-    if not alone and not has_loops and not reads_rows_it_writes(lanes):
+    if not alone and not has_loops:
         raise Scalar("without a loop in the kernel the loop over work-items is vectorised as it is")
-    if alone and not has_loops and rows_of_points:
+    if not has_loops and rows_of_points:
         raise Scalar("vectors hold several rows of points, and are taken apart in registers")
     if _are_streams(lanes):
         raise Scalar("its innermost loops go along memory, and are vectors themselves")
@@ -134,27 +134,12 @@ def columns_carried(lanes: Lanes) -> int:
     return max(1, len(carried)) if moving and is_down else 0
 
 
-def reads_rows_it_writes(lanes: Lanes) -> bool:
-    """Whether a kernel reads other elements of a row that it writes, as `p[i, j] = min(p[i, j], p[i, k] + p[k, j])`:
-    LLVM takes them for elements that other iterations write. Work-items have no order."""
-    stores = [op for op in lanes.ops if op.name == "memref.store" and not lanes.is_private(op.operands[1])]
-    for load in (op for op in lanes.ops if op.name == "memref.load"):
-        for store in stores:
-            *row, at = [None, *lanes.indices(load)]
-            *written, there = [None, *lanes.indices(store)]
-            if load.operands[0] == store.operands[1] and row == written and at != there:
-                return True
-    return False
-
-
 def suits_integers(lanes: Lanes) -> bool:
     """Whether lanes gain for a kernel without floats: LLVM makes vectors of a loop that sums integers along memory, so
     only loops in registers do, and those that read neighbours. Counting equal cells and a matrix times a vector are
     several times slower in lanes.
     """
     loops = [op for op in lanes.ops if op.name == "scf.for"]
-    if not loops and reads_rows_it_writes(lanes):
-        return True
     if not any(lanes.stride(r) is VARYING for loop in loops for r in loop.results):
         return False
     for loop in loops:
