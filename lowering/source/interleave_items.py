@@ -91,6 +91,8 @@ def _items(kernel: ir.Operation, loop: ir.Operation) -> Items | None:
 
 def _is_written_out(loop: ir.Operation) -> bool:
     """Whether compilers replace a loop by all of its iterations, so that no loop is left in a work-item."""
+    if loop.name != "scf.for":
+        return False
     first, end, step = (is_constant(bound) for bound in list(loop.operands)[:3])
     if first is None or end is None or not step:
         return False

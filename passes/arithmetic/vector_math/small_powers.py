@@ -1,8 +1,8 @@
 """x^y where y is known when compiling, and is a small integer or half of an odd one: products and square roots.
 
 Comes in: the base and the exponent. Goes out: the power, or None for other exponents. f32 is computed in f64, and not
-here where there is none. In f64, larger integer powers are products of double words, so that errors do not add up. Read next: `power`, which takes all
-other exponents.
+here where there is none. In f64, larger integer powers are products of double words, so that errors do not add up.
+Read next: `power`, which takes all other exponents.
 """
 
 from __future__ import annotations
