@@ -123,6 +123,8 @@ GROUP_ITEMS = _declared("group_items", mark, LOOP,
     "This is the innermost loop over the work-items of a group, up to a barrier.")
 DIMENSION = _declared("dimension", integer(0, MAX_DIMENSIONS - 1), LOOP,
     "The dimension of the index space over whose blocks, or over a block of which, this loop runs.")
+CONCURRENT = _declared("concurrent", mark, LOOP,
+    "This is the outermost loop over work-items or groups: its iterations need nothing of each other.")
 MODERATE = _declared("moderate", mark, ANY, "The angle of this sin, cos or tan is known not to be huge.")
 RAISED = _declared("raised", mark, FUNCTION, "The function is a kernel that was raised to linalg on tensors.")
 

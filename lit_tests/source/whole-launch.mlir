@@ -9,6 +9,7 @@
 // CHECK: scf.for %[[I:.*]] = %[[FIRST]] to %[[COUNT]]
 // CHECK-NEXT: %[[OWN:.*]] = "kern.private"() : () -> memref<3xf32, #gpu.address_space<private>>
 // CHECK: memref.store %{{.*}}, %[[OWN]]
+// CHECK: {kern.concurrent}
 // CHECK-NOT: func.func @scaled.extent
 func.func @scaled(%x: memref<?xf32>, %count: index, %lo: index, %hi: index, %report: index)
     attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} {

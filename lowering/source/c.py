@@ -48,7 +48,7 @@ _HEADERS = {
 """Headers, and names for which they are included."""
 _FOR_VECTORS = (
     "#if defined(__GNUC__) && !defined(__clang__)",
-    '#pragma GCC optimize("no-trapping-math") // loops with conditions become vectors',
+    '#pragma GCC optimize("no-trapping-math", "no-thread-jumps") // loops with conditions become vectors',
     "#endif",
 )
 _SIMPLE = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}

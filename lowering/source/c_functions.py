@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.lowering.source.expressions import PRODUCT, SUM, Expression, binary
+from pykern.lowering.source.expressions import Expression, call
 from pykern.lowering.source.language import CALLED, FUNCTIONS, MODERATE, Language, Word
 from pykern.lowering.source.names import Names, UserNames
 from pykern.lowering.source.printer import INDENT, Printer
@@ -29,6 +29,15 @@ benchmarks' notes. Angles of any size need branches; powers need twice the digit
 _ANGLES = ("sin", "cos", "tan")
 _ABOVE = "// In arithmetic alone, so that loops of it run in vectors; {library} is as accurate."
 _BINARY = ("atan2",)
+_MULTIPLY_ADD = """\
+static inline {type} {name}({type} a, {type} b, {type} c) {{
+#ifdef FP_FAST_FMA{fast}
+    return fma{ending}(a, b, c);
+#else
+    return a * b + c; // `fma` would be a call
+#endif
+}}
+"""
 
 
 def symbol_of(name: str, kind: str) -> str:
@@ -36,8 +45,10 @@ def symbol_of(name: str, kind: str) -> str:
     return f"{FUNCTIONS.get(name, name)}_{kind}"
 
 
-SYMBOLS = frozenset(symbol_of(name, kind) for kind, names in WRITTEN.items() for name in names) | frozenset(
-    symbol_of(f"{MODERATE}{name}", "f32") for name in _ANGLES
+SYMBOLS = (
+    frozenset(symbol_of(name, kind) for kind, names in WRITTEN.items() for name in names)
+    | frozenset(symbol_of(f"{MODERATE}{name}", "f32") for name in _ANGLES)
+    | {"multiply_add_f32", "multiply_add_f64"}
 )
 """Names that no variable has."""
 
@@ -82,16 +93,21 @@ def function_text(symbol: str, name: str, kind: ir.Type, library: str, language:
 
 
 class _FunctionPrinter(Printer):
-    """Prints a function of numbers. `fma` is a product and a sum, as a machine may have no other, and a call takes
-    long. What a conditional expression chooses from is computed before it: compilers do not compute what might not be
-    wanted."""
+    """Prints a function of numbers. `fma` is one instruction, or a product and a sum where a processor has none: there
+    a call takes long. What a conditional expression chooses from is computed before it: compilers do not compute what
+    might not be wanted."""
 
     def _op(self, op: ir.Operation) -> None:
         if op.name == "func.return":
             self._statement(f"return {self._value(op.operands[0]).text};", op)
         elif op.name == "math.fma":
-            one, other, term = (self._value(operand) for operand in op.operands)
-            self._bind(op, binary(binary(one, "*", other, PRODUCT), "+", term, SUM))
+            kind = op.results[0].type
+            name, ending = f"multiply_add_{kind}", "f" if str(kind) == "f32" else ""
+            written = self.language.type(kind)
+            self.language.helpers[name] = _MULTIPLY_ADD.format(
+                name=name, type=written, ending=ending, fast=ending.upper()
+            )
+            self._bind(op, call(name, *(self._value(operand) for operand in op.operands)))
         else:
             super()._op(op)
 

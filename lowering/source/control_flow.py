@@ -80,12 +80,17 @@ class ControlFlow(Values):
         self._written[block.arguments[0]] = Expression(counter)  # nothing in the loop assigns to it
         self._carried(list(block.arguments)[1:], names)
         self._locations = kept
-        if self._depth == 1 and not names and kern.SEQUENTIAL not in self.kernel.attributes:
+        if self._depth == 1 and not names and self._is_over_items(op):
             self._above(self.language.parallel)
         self._statement(self.language.loop(self._type(block.arguments[0]), counter, *bounds), op)
         self._nested(block, names)
         self._put("}", ())
         self.names.release(counter)  # it is seen in the loop alone
+
+    def _is_over_items(self, op: ir.Operation) -> bool:
+        """Whether the iterations of a loop need nothing of each other: those of a kernel's own loop may."""
+        is_marked = kern.CONCURRENT in op.attributes or kern.DIMENSION in op.attributes
+        return is_marked and kern.SEQUENTIAL not in self.kernel.attributes
 
     def _items_name(self, op: ir.Operation) -> str | None:
         """The name of a loop over work-items: these stand where the kernel does."""

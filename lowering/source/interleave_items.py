@@ -22,6 +22,8 @@ from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.registers import (
     BLOCK_COLUMNS,
     BLOCK_ROWS,
+    PRINTED_ITERATIONS,
+    PRINTED_STEPS,
     SUMMED_ROWS,
     WAITING_COLUMNS,
 )
@@ -74,7 +76,9 @@ def _items(kernel: ir.Operation, loop: ir.Operation) -> Items | None:
     else:
         loads = _loads(inner[0], loop, written)
         wanted, outer = (), None
-        if loads is not None and _moves_by_one(loads, loop):
+        if _is_written_out(inner[0]):
+            pass  # compilers make vectors of neighbouring work-items, and what is carried stays in registers
+        elif loads is not None and _moves_by_one(loads, loop):
             wanted, outer = BLOCK_COLUMNS, _row_loop(loop, loads)
         elif loads and _adds_floats(inner[0]) and _moves_by_one(loads, inner[0]):
             wanted = SUMMED_ROWS
@@ -83,6 +87,17 @@ def _items(kernel: ir.Operation, loop: ir.Operation) -> Items | None:
         return None
     rows = 1 if outer is None else _divisor(outer, BLOCK_ROWS)
     return Items(kernel, loop, inner[0], behind, columns, outer if rows > 1 else None, max(rows, 1))
+
+
+def _is_written_out(loop: ir.Operation) -> bool:
+    """Whether compilers replace a loop by all of its iterations, so that no loop is left in a work-item."""
+    if loop.name != "scf.for":
+        return False
+    first, end, step = (is_constant(bound) for bound in list(loop.operands)[:3])
+    if first is None or end is None or not step:
+        return False
+    count = len(range(first, end, step))
+    return count <= PRINTED_ITERATIONS and count * len(find(loop, lambda op: True)) <= PRINTED_STEPS
 
 
 def _may_repeat(op: ir.Operation, written: set[ir.Value]) -> bool:

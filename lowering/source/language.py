@@ -19,7 +19,8 @@ from pykern.lowering.source.expressions import ATOM, LOOSE, UNARY, Expression, c
 from pykern.lowering.source.msl_fragments import Moved
 
 _COMPUTED_IN_F64 = (
-    "use pk.f32; pk.cbrt, pk.erfc, pk.gamma, pk.hypot, pk.isqrt and pk.lgamma are computed in f64, too"
+    "use pk.f32: np.zeros and np.eye are f64 without dtype=, as is a product of integers and floats of Python; "
+    "pk.gamma, pk.lgamma and pk.isqrt of 64 bits are computed in f64, too"
 )
 
 

@@ -11,6 +11,7 @@ from mlir import ir
 from pykern.lowering.source.expressions import Expression, call
 from pykern.lowering.source.language import FUNCTIONS, Head, Language, Memory, Word, parameter_lines
 from pykern.lowering.source.msl_fragments import Moved, cleared, declared, loaded, multiplied, stored
+from pykern.passes.arithmetic.vector_math.expand_math import RULES
 
 _TYPES = {
     "i1": "bool",
@@ -36,6 +37,8 @@ constexpr decltype noexcept alignas alignof asm const_cast static_cast dynamic_c
 static_assert thread_local export bitand bitor compl and_eq or_eq xor_eq not_eq size_t ptrdiff_t vec matrix
 sampler texture atomic packed visible object_data mesh object ray_data threadgroup_imageblock as_type
 """
+_LACKING = ("cbrt", "erf", "erfc", "expm1", "log1p")
+"""Functions of C that Metal's library does not have."""
 _EXACT = ("absf", "floor", "ceil", "trunc", "roundeven", "fma", "sqrt", "copysign", "ctlz", "ctpop", "absi")
 _EXCHANGE = """\
 static int NAME(SPACE atomic_int *cell, int expected, int desired) {
@@ -55,6 +58,7 @@ class Metal(Language):
     name: str = "MSL"
     types: dict[str, str] = field(default_factory=lambda: dict(_TYPES))
     reserved: frozenset[str] = frozenset(_RESERVED.split())
+    native: tuple[str, ...] = tuple(name for name in RULES if name.partition(".")[2] not in _LACKING)
     atomic_bits: int = 32
 
     def argument(self, told: Memory | Word) -> str:

@@ -49,10 +49,10 @@ def source_memory(options: SourceOptions, language: Language, offsets: bool) -> 
     """With `options.words` a kernel for drivers of pykern's own, else one that a person reads and launches; with
     `offsets` arrays begin where a number of the launch says."""
     fused = language.accurate  # WGSL's `fma` may round twice
-    functions: tuple[Pass, ...] = (ExpandLibrary(fused=fused), ExpandIntegerPower())
-    if options.words or not language.accurate:
+    doubles = options.f64 or (language.accurate and "f64" in language.types)
+    functions: tuple[Pass, ...] = (ExpandLibrary(fused=fused, doubles=doubles), ExpandIntegerPower())
+    if options.words or not language.accurate or language.native:
         # with floats of 64 bits nothing needs to stay
-        doubles = options.f64 or (language.accurate and "f64" in language.types)
         native = () if doubles else language.native
         functions += (ExpandMath(library=False, fused=fused, doubles=doubles, native=native),)
     # before anything else is made of roundings

@@ -51,7 +51,9 @@ class Printer(ControlFlow):
 
     def _op(self, op: ir.Operation) -> None:
         if op.name == "arith.constant":
-            self._type(op.results[0], op.location)
+            self._type(
+                op.results[0], _first_user(op).location
+            )  # constants of all lines are one, and stand nowhere
             self._written[op.results[0]] = self.language.literal(
                 op.attributes["value"], self._kind(op.results[0])
             )
@@ -232,3 +234,9 @@ _STATEMENTS = {
     "scf.yield": Printer._nothing,
     "func.return": Printer._nothing,
 }
+
+
+def _first_user(constant: ir.Operation) -> ir.Operation:
+    """An op that reads a constant, the first one as a rule."""
+    users = [use.owner for use in constant.results[0].uses]
+    return users[-1] if users else constant  # the last that is listed was made first

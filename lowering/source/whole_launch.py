@@ -27,7 +27,8 @@ class WholeLaunch(Pass):
 
     In:  loops over a part of the launch, whose last arguments are the part and the report's address.
     Out: the same over all of it, without these arguments and without functions that are asked before a launch.
-         Buffers are private memory in the outermost loop, so that each of its rounds has its own.
+         Buffers are private memory in the outermost loop, so that each of its rounds has its own; that loop is marked
+         `kern.concurrent`. Where it has one iteration it goes, and a kernel's own loop is the outermost.
     """
 
     name: ClassVar[str] = "kern-whole-launch"
@@ -47,6 +48,13 @@ class WholeLaunch(Pass):
                 del kernel.attributes[kern.WORKGROUP]  # its loops are over work-items, whatever was asked for
             _own_buffers(kernel)
             _all_of_it(kernel)
+            _mark_loops(kernel)
+
+
+def _mark_loops(kernel: ir.Operation) -> None:
+    for op in kernels.body(kernel).operations:
+        if op.operation.name == "scf.for":
+            op.operation.attributes[kern.CONCURRENT] = ir.UnitAttr.get(kernel.context)
 
 
 def _all_of_it(kernel: ir.Operation) -> None:

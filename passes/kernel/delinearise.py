@@ -123,6 +123,7 @@ class Delinearise(Pass):
             last = arith.MaxSIOp(whole, first).result
             rims = run_at_both_ends(rim, (lower, first), (last, upper))
             rows = scf.ForOp(arith.DivUIOp(first, divisor).result, arith.DivUIOp(last, divisor).result, one)
+            _mark_as(rows.operation, loop)
             with ir.InsertionPoint(rows.body):
                 start = arith.MulIOp(rows.induction_variable, divisor).result
                 place = scf.YieldOp([]).operation
@@ -204,6 +205,11 @@ def _beside(loop: ir.Operation, tests: list[ir.Value]) -> ir.Operation:
     return inner
 
 
+def _mark_as(rows: ir.Operation, loop: ir.Operation) -> None:
+    if kern.CONCURRENT in loop.attributes:
+        rows.attributes[kern.CONCURRENT] = loop.attributes[kern.CONCURRENT]
+
+
 def _rows(loop: ir.Operation, columns: ir.Operation, divisor: ir.Value) -> ir.Operation:
     """A loop over rows at the insertion point, with `columns` in it, which was the loop over all of them."""
     first, last = list(loop.operands)[:2]
@@ -212,6 +218,7 @@ def _rows(loop: ir.Operation, columns: ir.Operation, divisor: ir.Value) -> ir.Op
     row = arith.DivUIOp(first, divisor).result
     final = arith.DivUIOp(arith.SubIOp(last, one).result, divisor).result
     rows = scf.ForOp(row, arith.SelectOp(some, arith.AddIOp(final, one).result, row).result, one)
+    _mark_as(rows.operation, loop)
     with ir.InsertionPoint(rows.body):
         start = arith.MulIOp(rows.induction_variable, divisor).result
         begin = arith.MaxSIOp(arith.SubIOp(first, start).result, zero).result

@@ -108,7 +108,7 @@ def export(
     if is_tiled(own.captured()[0]):
         raise LaunchError(
             f"`{own.__name__}` is a tile kernel, and kernels over work-items alone are exported",
-            hint="write it with pk.index()",
+            hint="export a program (@pk.jit) that launches it, or write it with pk.index()",
         )
     told: dict[str, Any] = {}
     if form == "html":

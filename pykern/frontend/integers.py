@@ -1,4 +1,4 @@
-"""Functions of integers that no dialect has: gcd by Euclid's loop, isqrt through f64 and one correction.
+"""Functions of integers that no dialect has: gcd by Euclid's loop, isqrt through floats and one correction.
 
 Comes in: scalars. Goes out: a scalar in their common type. Nothing traps: the isqrt of a negative is 0.
 """
@@ -14,10 +14,7 @@ from pykern.data.promotion import promote
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import constant, convert, materialise, mlir_type
 from pykern.frontend.values import OperandError, Scalar
-from pykern.types import DType, bool_, f64, u64, weak_int
-
-MOST_ROOT = 2**32 - 1
-"""The root of the largest 64-bit integer."""
+from pykern.types import DType, bool_, f32, f64, u32, u64, weak_int
 
 
 def gcd(args: list[Scalar], fastmath: bool) -> Scalar:
@@ -76,17 +73,19 @@ def _euclid(a: ir.Value, b: ir.Value) -> ir.Value:
 
 
 def isqrt(args: list[Scalar], fastmath: bool) -> Scalar:
-    """The integer below the square root. f64 is at most one off in 64 bits."""
+    """The integer below the square root. Of 64 bits in f64, else in f32: both are at most one off."""
     if len(args) != 1:
         raise OperandError(f"`isqrt` takes one integer, not {len(args)}", "write isqrt(n)")
     _only_integers("isqrt", args)
     a = args[0]
-    n = materialise(convert(arithmetic.maximum(a, Scalar(a.dtype, const=0)), u64))
-    kind = mlir_type(u64)
-    near = math.SqrtOp(arith.UIToFPOp(mlir_type(f64), n).result).result
-    root = arith.MinUIOp(arith.FPToUIOp(kind, near).result, constant(MOST_ROOT, u64)).result
+    is_wide = not isinstance(a.dtype, DType) or a.dtype.bits > 32
+    whole, real, most = (u64, f64, 2**32 - 1) if is_wide else (u32, f32, 2**16 - 1)
+    n = materialise(convert(arithmetic.maximum(a, Scalar(a.dtype, const=0)), whole))
+    kind = mlir_type(whole)
+    near = math.SqrtOp(arith.UIToFPOp(mlir_type(real), n).result).result
+    root = arith.MinUIOp(arith.FPToUIOp(kind, near).result, constant(most, whole)).result
     above = arith.CmpIOp(arith.CmpIPredicate.ugt, arith.MulIOp(root, root).result, n).result
     root = arith.SubIOp(root, arith.ExtUIOp(kind, above).result).result
     rest = arith.SubIOp(n, arith.MulIOp(root, root).result).result
     below = arith.CmpIOp(arith.CmpIPredicate.ugt, rest, arith.AddIOp(root, root).result).result
-    return convert(Scalar(u64, arith.AddIOp(root, arith.ExtUIOp(kind, below).result).result), a.dtype)
+    return convert(Scalar(whole, arith.AddIOp(root, arith.ExtUIOp(kind, below).result).result), a.dtype)

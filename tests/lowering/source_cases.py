@@ -403,7 +403,129 @@ def moved_bits_by_numpy(out, n):
     return (np.int64(1) << (n % 60).astype(np.int64)) + 1000 * zeros
 
 
+@pk.kernel
+def of_two(out, x, y):
+    """What needs more digits than f32 has, on the way."""
+    i = pk.index()
+    out[i, 0] = abs(x[i]) ** y[i]
+    out[i, 1] = abs(x[i]) ** 1.7 + abs(x[i]) ** -0.5 + abs(x[i]) ** 1.5
+    out[i, 2] = math.atan2(y[i], x[i])
+    out[i, 3] = math.hypot(x[i], y[i])
+    out[i, 4] = math.cbrt(x[i])
+    out[i, 5] = math.erfc(y[i])
+    out[i, 6] = math.erf(y[i])
+    out[i, 7] = math.expm1(y[i]) + math.log1p(abs(x[i]))
+
+
+def of_two_by_numpy(out, x, y):
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    size = abs(x)
+    erf = np.array([math.erf(v) for v in y])
+    erfc = np.array([math.erfc(v) for v in y])
+    columns = [
+        size**y, size ** np.float32(1.7) + size**-0.5 + size**1.5, np.arctan2(y, x), np.hypot(x, y), np.cbrt(x), erfc,
+        erf, np.expm1(y) + np.log1p(size),
+    ]  # fmt: skip
+    return np.stack(columns, axis=1).astype(np.float32)
+
+
+@pk.kernel
+def rooted(out, n, m):
+    i = pk.index()
+    out[i, 0] = math.isqrt(n[i])
+    out[i, 1] = math.isqrt(m[i])
+
+
+def rooted_by_python(out, n, m):
+    return np.array(
+        [[math.isqrt(max(int(a), 0)), math.isqrt(int(b))] for a, b in zip(n, m, strict=True)], np.uint32
+    )
+
+
+def next_to_squares(g):
+    roots = g.integers(0, 1 << 16, 400)
+    m = np.concatenate([roots**2, roots[1:] ** 2 - 1, [0, (1 << 32) - 1]]).clip(0).astype(np.uint32)
+    n = np.concatenate([(roots // 2) ** 2, (roots[1:] // 2) ** 2 - 1, [-5, (1 << 31) - 1]]).astype(np.int32)
+    return np.zeros((m.size, 2), np.uint32), n, m
+
+
+@pk.kernel
+def complex_numbers(out, a, b):
+    i = pk.index()
+    out[i] = (a[i] * b[i] + 1j) / (b[i] + 3) + abs(a[i]) + np.sqrt(b[i])
+
+
+def complexes(g):
+    a, b = (floats(g, 60) + np.complex64(1j) * floats(g, 60) for _ in range(2))
+    return np.zeros(60, np.complex64), a, b
+
+
+@pk.kernel
+def squared(out, scale: pk.f32):
+    i, j = pk.index()
+    c = scale * (j - 30) + 1j * (scale * (i - 20))
+    z = 0 * c
+    n = 0
+    while abs(z) < 2 and n < 3:
+        z = z * z + c
+        n += 1
+    out[i, j] = abs(z)
+
+
+def squared_by_numpy(out, scale):
+    i, j = np.mgrid[: out.shape[0], : out.shape[1]]
+    c = np.float32(scale) * ((j - 30) + 1j * (i - 20))
+    z = np.zeros(out.shape, complex)
+    for _ in range(3):
+        z = z * z + c
+    return abs(z).astype(np.float32)
+
+
+@pk.kernel
+def chosen(out, x):
+    """A list, generators, a row that a loop carries, and small matrices."""
+    i = pk.index()
+    powers = [x[i, 0] * k for k in range(4)]
+    v = x[i, :2]
+    for _ in range(3):
+        v = v * 0.5 - v[::-1]
+    m = np.array([[2 + abs(x[i, 0]), x[i, 1]], [x[i, 2], 3 + abs(x[i, 3])]])
+    out[i, 0] = max(powers) + sum(x[i, k] * x[i, k] for k in range(x.shape[1]))
+    out[i, 1] = any(x[i, k] > 1 for k in range(5)) + 2 * all(x[i, k] > -1 for k in range(5))
+    out[i, 2] = v[0] + 2 * v[1]
+    out[i, 3] = np.linalg.det(m) + np.median(x[i])
+    out[i, 4] = (m @ x[i, 3:5])[1] + np.argmax(x[i])
+
+
+def chosen_by_numpy(out, x):
+    v = x[:, :2]
+    for _ in range(3):
+        v = v * np.float32(0.5) - v[:, ::-1]
+    a, b, c, d = 2 + abs(x[:, 0]), x[:, 1], x[:, 2], 3 + abs(x[:, 3])
+    rows = [
+        np.maximum(0, 3 * x[:, 0]) + (x * x).sum(1), (x > 1).any(1) + 2 * (x > -1).all(1), v[:, 0] + 2 * v[:, 1],
+        a * d - b * c + np.median(x, 1), c * x[:, 3] + d * x[:, 4] + x.argmax(1),
+    ]  # fmt: skip
+    return np.stack(rows, axis=1).astype(np.float32)
+
+
 CASES = {
+    "functions of two numbers": SourceCase(
+        of_two,
+        lambda g: (np.zeros((500, 8), np.float32), 3 * floats(g, 500), 2 * floats(g, 500)),
+        (500,),
+        of_two_by_numpy,
+    ),
+    "roots of integers": SourceCase(rooted, next_to_squares, (801,), rooted_by_python),
+    "complex numbers": SourceCase(
+        complex_numbers, complexes, (60,), lambda out, a, b: (a * b + 1j) / (b + 3) + abs(a) + np.sqrt(b)
+    ),
+    "a loop of complex numbers": SourceCase(
+        squared, lambda g: (np.zeros((37, 50), np.float32), 0.0117), (37, 50), squared_by_numpy
+    ),
+    "lists and small matrices": SourceCase(
+        chosen, lambda g: (np.zeros((70, 5), np.float32), floats(g, 70, 5)), (70,), chosen_by_numpy
+    ),
     "numbers below 0 without a sign": SourceCase(
         without_sign,
         lambda g: (

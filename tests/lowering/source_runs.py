@@ -37,6 +37,8 @@ def words_of(arguments: tuple[Any, ...], ndrange: tuple[int, ...]) -> list[Any]:
     words: list[Any] = []
     for each in arguments:
         words += list(each.shape) if isinstance(each, np.ndarray) else [each]
+        if isinstance(each, np.ndarray) and each.dtype.kind == "c":
+            words.append(2)  # the real part and the imaginary one
     return [*words, *ndrange]
 
 

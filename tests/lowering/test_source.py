@@ -197,3 +197,45 @@ def test_a_function_in_c_takes_what_its_caller_has(rng):
     if c_compiler() is not None:
         found, _ = run_c(half_of_bytes, arguments, (37,))
         np.testing.assert_array_equal(found, x // 3 >> 1)
+
+
+@pk.kernel(workgroup=(4, 4))
+def product_of_one_group(c, a, b):
+    i, j = pk.index()
+    k, m = pk.local_index()
+    left, right = pk.shared((4, 4), pk.f32), pk.shared((4, 4), pk.f32)
+    total = pk.f32(0)
+    for at in range(0, a.shape[1], 4):
+        left[k, m], right[k, m] = a[i, at + m], b[at + k, j]
+        pk.barrier()
+        for n in range(4):
+            total += left[k, n] * right[n, m]
+        pk.barrier()
+    c[i, j] = total
+
+
+@pk.kernel
+def running(out, x):
+    i = pk.index()
+    for k in range(1, x.shape[0]):
+        out[i, k] = out[i, k - 1] + x[k]
+
+
+@pytest.mark.parametrize("one", ["group", "work-item"])
+def test_only_loops_over_work_items_run_in_threads(one):
+    """Where a launch has one group, or one work-item, there is no loop over them, and the kernel's own is outermost."""
+    if one == "group":
+        text = pk.export(
+            product_of_one_group,
+            *(pk.spec(each, F) for each in ((4, 4), (4, 12), (12, 4))),
+            ndrange=(4, 4),
+            form="c",
+        ).text
+        assert "at += 4" in text
+        before = text[: text.index("at += 4")].rstrip().splitlines()[-2]
+    else:
+        text = pk.export(running, pk.spec((1, 50), F), pk.spec((50,), F), ndrange=1, form="c").text
+        before = text[: text.index("for (")].rstrip().splitlines()[-1]
+    assert "omp" not in before, text
+    many = pk.export(running, pk.spec((9, 50), F), pk.spec((50,), F), ndrange=9, form="c").text
+    assert many.count("#pragma omp parallel for") == 1

@@ -132,7 +132,6 @@ FACTS_OF_TARGETS = {
 """The same for `lowering/`, by module: formats, layouts and limits are many numbers with one reason."""
 
 FACTS_OF_THE_FRONTEND = {
-    "pykern.frontend.integers": (OWN, "MOST_ROOT"),
     "pykern.frontend.operations": (TEXT, "_LONGEST"),
     "pykern.frontend.program.closures": (OWN, "DEEPEST _TOLD"),
     "pykern.frontend.program.gathering": (OWN, "Taken.axis"),

@@ -64,8 +64,15 @@ SUMMED_ROWS = (8, 4)
 """Rows of floats in printed C that are added up side by side, each in its order, the best first: eight additions hide
 the latency of one."""
 PRINTED_SQUARE = 8
-"""Work-items on the side of a square in printed C, of loops that go down the columns of an array: compilers write so
-many out, and the cache holds the lines that they read."""
+"""Work-items on the side of a square in printed C, of loops that go down the columns of an array: the cache holds the
+lines that they read."""
+PRINTED_SQUARES = (16, 4)
+"""The same where they divide the index space, squares within squares: a line of 64 bytes has 16 floats, and compilers
+make four vectors of 4 x 4 elements."""
+PRINTED_ITERATIONS = 16
+"""Iterations of a loop in printed C that compilers write out (GCC's `max-completely-peel-times`)."""
+PRINTED_STEPS = 160
+"""Operations in all iterations of such a loop: GCC writes out 200 instructions (`max-completely-peeled-insns`)."""
 ANGLE_BLOCK = 256
 """Work-items in printed C whose angles are looked at together: what they read stays in the first cache."""
 WAITING_COLUMNS = (64, 32, 48, 16)

@@ -68,16 +68,18 @@ def _erf_f64(x: Real) -> Real:
 
 
 def erfc(x: Real) -> Real:
-    """In f64 for both formats: the result of f32 goes down to its subnormals."""
-    wide = x.to(F64)
+    """In f64 for both formats, where there is one: the result of f32 goes down to its subnormals."""
+    wide = x.to(F64) if x.scope.doubles else x
     if x.format == F64:
         near = 1.0 - fma(x, polynomial(x * x, _NEAR), x)
         return select(abs(x) < 0.5, near, _erfc_far(x, wide))
+    if not x.scope.doubles:
+        return select(abs(x) < 0.25, 1.0 - erf(x), _erfc_far(x, x))
     return _erfc_far(x, wide).to(F32)
 
 
 def _erfc_far(x: Real, wide: Real) -> Real:
-    size = abs(wide).at_most({F32: 10.5, F64: 27.5}[x.format])  # erfc rounds to 0 there
+    size = abs(wide).at_most({F32: 10.2, F64: 27.5}[x.format])  # erfc rounds to 0 there
     t = (size - _CENTRE) / (size + _CENTRE)
     factor = polynomial(t, _ERFC[x.format]) / fma(size, 2.0, 1.0)
     square, lost = two_product(size, size)

@@ -35,6 +35,8 @@ class ExpandLibrary(Pass):
     looks_for: ClassVar[tuple[str, ...]] = ("func.call",)
     fused: bool = True
     """Whether the machine's fma rounds once."""
+    doubles: bool = True
+    """Whether the machine has floats of 64 bits: without, hypot of f32 is up to 2 units off."""
     functions: str = ";".join(FUNCTIONS)
     """Those that are written out; the others are left to the C library."""
 
@@ -44,17 +46,14 @@ class ExpandLibrary(Pass):
             symbol = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
             if symbol.removesuffix("f") in functions:
                 with ir.InsertionPoint(call), call.location:
-                    replace(
-                        call,
-                        [_expanded(FUNCTIONS[symbol.removesuffix("f")], list(call.operands), self.fused)],
-                    )
+                    replace(call, [_expanded(FUNCTIONS[symbol.removesuffix("f")], list(call.operands), self)])
         for op in [o.operation for o in module.body.operations]:
             if op.name == "func.func" and _is_declared(op, functions):
                 op.erase()
 
 
-def _expanded(function: Callable[..., Real], operands: list[ir.Value], fused: bool) -> ir.Value:
-    scope = Expansion(None, library=False, fused=fused)
+def _expanded(function: Callable[..., Real], operands: list[ir.Value], options: ExpandLibrary) -> ir.Value:
+    scope = Expansion(None, library=False, fused=options.fused, doubles=options.doubles)
     format = F64 if isinstance(operands[0].type, ir.F64Type) else F32
     return function(*(Real(scope, format, v) for v in operands)).value
 

@@ -50,10 +50,10 @@ def atan(x: Real) -> Real:
 
 
 def atan2(y: Real, x: Real) -> Real:
-    """The angle of the point (x, y). f32 is computed in f64: a quotient's rounding would show."""
-    if x.format == F32:
+    """The angle of the point (x, y). f32 is computed in f64, where there is one: a quotient's rounding would show."""
+    if x.format == F32 and x.scope.doubles:
         return _atan2(y.to(F64), x.to(F64), _ATAN[F32]).to(F32)
-    return _atan2(y, x, _ATAN[F64])
+    return _atan2(y, x, _ATAN[x.format])
 
 
 def _atan2(y: Real, x: Real, coefficients: tuple[float, ...]) -> Real:

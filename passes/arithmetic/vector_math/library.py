@@ -7,20 +7,22 @@ import math
 from pykern.passes.arithmetic.vector_math.emit import Real, choose, select
 from pykern.passes.arithmetic.vector_math.formats import F32, F64
 
-_SCALE = 2.0**600
+_SCALED = {F32: (2.0**60, 2.0**-50, 2.0**100), F64: (2.0**500, 2.0**-450, 2.0**600)}
+"""Above and below which numbers are scaled before they are squared, and by how much."""
 
 
 def hypot(x: Real, y: Real) -> Real:
-    """Infinite where one of the two is, also beside NaN. f32 is computed in f64, f64 scaled."""
+    """Infinite where one of the two is, also beside NaN. f32 is computed in f64 where there is one, others scaled."""
     a, b = abs(x), abs(y)
-    if x.format == F32:
+    if x.format == F32 and x.scope.doubles:
         wide_a, wide_b = a.to(F64), b.to(F64)
         result = (wide_a * wide_a + wide_b * wide_b).sqrt().to(F32)
     else:
+        most, least, scale = _SCALED[x.format]
         large = select(a > b, a, b)
-        down, up = large > 2.0**500, large < 2.0**-450
-        factor = select(down, x.like(1 / _SCALE), select(up, x.like(_SCALE), 1.0))
-        back = select(down, x.like(_SCALE), select(up, x.like(1 / _SCALE), 1.0))
+        down, up = large > most, large < least
+        factor = select(down, x.like(1 / scale), select(up, x.like(scale), 1.0))
+        back = select(down, x.like(scale), select(up, x.like(1 / scale), 1.0))
         a_scaled, b_scaled = a * factor, b * factor
         result = (a_scaled * a_scaled + b_scaled * b_scaled).sqrt() * back
     return select(a.equals(math.inf) | b.equals(math.inf), math.inf, result)

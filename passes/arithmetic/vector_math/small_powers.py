@@ -1,8 +1,8 @@
 """x^y where y is known when compiling, and is a small integer or half of an odd one: products and square roots.
 
-Comes in: the base and the exponent. Goes out: the power, or None for other exponents. f32 is computed in f64. In f64,
-larger integer powers are products of double words, so that errors do not add up. Read next: `power`, which takes all
-other exponents.
+Comes in: the base and the exponent. Goes out: the power, or None for other exponents. f32 is computed in f64, and not
+here where there is none. In f64, larger integer powers are products of double words, so that errors do not add up.
+Read next: `power`, which takes all other exponents.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ def small_power(x: Real, y: Real) -> Real | None:
     if abs(number) > (LARGEST if whole else LARGEST_HALF):
         return None
     if x.format == F32:
+        if not x.scope.doubles:
+            return None
         wide = x.to(F64)
         return (_product(wide, int(number)) if whole else _half(wide, number)).to(F32)
     return _exact(x, int(number)) if whole else _half(x, number)
