@@ -14,13 +14,15 @@ from mlir.dialects import arith, scf
 
 from pykern.data.abi import SMALL_STEP
 from pykern.dialect import attributes as kern
+from pykern.dialect.index_space import NdrangeOp
 from pykern.lowering.gpu.grid import Grid
 from pykern.passes.analysis.cost_model.devices import ITEMS_EACH, UNROLLED_OPERATIONS
 from pykern.passes.ir.loops import leave_alone
 from pykern.passes.kernels import find, index_constant, terminator
 
 _PLAIN = (
-    "memref.load", "memref.store", "memref.dim", "scf.if", "scf.yield", "func.return", "kern.global_id", "kern.ndrange",
+    "memref.load", "memref.store", "memref.dim", "scf.if", "scf.yield", "func.return", "kern.global_id",
+    NdrangeOp.OPERATION_NAME,
 )  # fmt: skip
 """Beside arithmetic: what a work-item may do that is one of several. None of it waits for others, sees a group or tells
 which work-item it is."""

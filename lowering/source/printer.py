@@ -239,4 +239,4 @@ _STATEMENTS = {
 def _first_user(constant: ir.Operation) -> ir.Operation:
     """An op that reads a constant, the first one as a rule."""
     users = [use.owner for use in constant.results[0].uses]
-    return users[-1] if users else constant  # the last that is listed was made first
+    return users[-1].operation if users else constant  # the last that is listed was made first

@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.passes.analysis.cost_model.products import (
-    FEWEST_PART_STEPS,
-    MATRIX_CLOCKS,
-    MULTIPROCESSORS,
-    ProductTile,
-    shared_out,
-)
+from pykern.passes.analysis.cost_model.products import FEWEST_PART_STEPS, MATRIX_CLOCKS, MULTIPROCESSORS
+from pykern.passes.analysis.product_tiles import ProductTile, shared_out
 from tests.cases.row_programs import launches, leaves
 
 SIZES = [(67, 131, 90), (9, 33, 70), (130, 17, 33), (5, 6, 7)]

@@ -1,16 +1,6 @@
-"""How a product on a device is shared out among groups: the side of its tiles, and parts of its terms.
-
-Comes in: what each tile would take (`ProductTile`). Goes out: a tile, and how many groups have each of them, with a
-part of the terms each. Costs are clocks of a multiprocessor, on a GPU with many of them, estimated from datasheets; so
-a split has to be much better than none. Only lengths decide, so that every run gives the same bits.
-"""
+"""What products on a device cost, for `product_tiles`: clocks of a multiprocessor, estimated from datasheets."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from pykern.passes.analysis.cost_model.devices import FEWEST_GROUPS
 
 MULTIPROCESSORS = 128
 """Of a large GPU."""
@@ -32,38 +22,3 @@ WARPGROUP_CLOCKS = {128: (512, 600), 64: (256, 350)}
 FMA_CLOCKS = {128: (2100, 2800), 64: (600, 1200), 32: (400, 1000), 16: (256, 1000)}
 """The same for multiply-adds, 16 terms a step, which are waited for. The largest is for devices that read 16 bytes at
 once."""
-
-
-@dataclass(frozen=True)
-class ProductTile:
-    """One way to cut the result: tiles of `side` rows and columns, `groups` of them, of `steps` each."""
-
-    side: int
-    groups: int
-    steps: int
-    clocks: tuple[int, int]
-    """Of a step: of a multiprocessor, and of a group that is alone on it."""
-
-    def time(self, parts: int, cells: int) -> float:
-        """Clocks until the result is there."""
-        busy, alone = self.clocks
-        each = -(-self.groups * parts // MULTIPROCESSORS)
-        taken = -(-self.steps // parts) * max(alone, busy * each)
-        return taken if parts == 1 else taken + JOINING + parts * cells / JOINED_CELLS
-
-
-def shared_out(tiles: Sequence[ProductTile], cells: int) -> tuple[ProductTile, int]:
-    """The tile, and how many groups have each of them; `tiles` begin with the largest, `cells` is their result's size.
-
-    The first tile of which there are enough groups, else the last, unless another one, or one whose terms are cut into
-    parts, is much quicker.
-    """
-    plain = next((tile for tile in tiles if tile.groups >= FEWEST_GROUPS), tiles[-1])
-    best, parts, least = plain, 1, WORTHWHILE * plain.time(1, cells)
-    for tile in tiles:
-        count = 1
-        while count <= max(1, min(MOST_PARTS, tile.steps // FEWEST_PART_STEPS)):
-            if (time := tile.time(count, cells)) <= least:
-                best, parts, least = tile, count, time
-            count *= 2
-    return best, parts

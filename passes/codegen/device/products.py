@@ -20,13 +20,8 @@ from pykern.passes.analysis.cost_model.devices import (
     PRODUCT_SIDE,
     VECTOR_ELEMENTS,
 )
-from pykern.passes.analysis.cost_model.products import (
-    FMA_CLOCKS,
-    MATRIX_CLOCKS,
-    WARPGROUP_CLOCKS,
-    ProductTile,
-    shared_out,
-)
+from pykern.passes.analysis.cost_model.products import FMA_CLOCKS, MATRIX_CLOCKS, WARPGROUP_CLOCKS
+from pykern.passes.analysis.product_tiles import ProductTile, shared_out
 from pykern.passes.analysis.space import ungrouped
 from pykern.passes.codegen.device.factor_boxes import FactorBoxes, factor_boxes
 from pykern.passes.codegen.device.fma_product import FmaProduct

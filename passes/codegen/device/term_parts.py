@@ -2,7 +2,7 @@
 
 Comes in: a product on a device, and how many parts there are. Goes out: memory for their sums, the part that a group
 has, and the second kernel, which also does what is computed from the result. Sums are added in order: every run gives
-the same bits. Which products are cut: `pykern.passes.analysis.cost_model.products`.
+the same bits. Which products are cut: `pykern.passes.analysis.product_tiles`.
 """
 
 from __future__ import annotations
