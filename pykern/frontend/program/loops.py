@@ -20,6 +20,7 @@ from pykern.frontend.control import begin, ceil_divide, read_later, test_of, tri
 from pykern.frontend.desugar import none_of
 from pykern.frontend.liveness import read_first
 from pykern.frontend.loop_values import assigned_names
+from pykern.frontend.program import tile_loops
 from pykern.frontend.program.branches import run_path
 from pykern.frontend.program.carried_arrays import Carried, Made, build_loop
 from pykern.frontend.program.counted_rows import Rows
@@ -92,8 +93,7 @@ def _copies(t: ProgramTranslator, node: ast.For, items: list[Value], views: froz
     loop = Running(items, views, t.frame, len(t.journal))
     t.running.append(loop)
     tile = items[0] if len(items) == 1 else None
-    checked = t.tile is not None and isinstance(tile, TileValue)
-    with t.tile.reductions.loop(t, node, tile) if checked else nullcontext():  # type: ignore[union-attr,arg-type]
+    with tile_loops.checked(t, node, tile) if isinstance(tile, TileValue) else nullcontext():
         unrolled(t, node, loop)
     t.running.pop()
 
