@@ -147,8 +147,13 @@ _added: dict[str, type[Pass]] = {}
 
 
 def register(*passes: type[Pass]) -> None:
-    """Make passes known by name; a target registers its own."""
-    _added.update({p.name: p for p in passes})
+    """Make passes known by name; a target registers its own. Raises `PassError` where another pass has the name."""
+    for added in passes:
+        there = known().get(added.name, added)
+        if (there.__module__, there.__qualname__) != (added.__module__, added.__qualname__):
+            raise PassError(f"two passes are called `{added.name}`: {there.__module__} and {added.__module__}",
+                            hint="give one of them another name")  # fmt: skip
+        _added[added.name] = added
 
 
 def known() -> dict[str, type[Pass]]:
