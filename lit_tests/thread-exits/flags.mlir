@@ -89,3 +89,30 @@ func.func @writes(%x: memref<?xindex>, %n: index) {
 ^end:
   return
 }
+
+// -----
+
+// A flag that the end of the body always sets ends the loop by itself.
+
+// CHECK-LABEL: func.func @once(
+// CHECK-NOT: arith.ori
+// CHECK: return
+func.func @once(%x: memref<?xf32>, %least: f32) -> index {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %true = arith.constant true
+  %false = arith.constant false
+  cf.br ^test(%false, %false, %zero : i1, i1, index)
+^test(%a: i1, %b: i1, %k: index):
+  %na = arith.xori %a, %true : i1
+  %nb = arith.xori %b, %true : i1
+  %neither = arith.andi %na, %nb : i1
+  cf.cond_br %neither, ^body, ^end
+^body:
+  %v = memref.load %x[%k] : memref<?xf32>
+  %small = arith.cmpf olt, %v, %least : f32
+  %after = arith.addi %k, %one : index
+  cf.br ^test(%small, %true, %after : i1, i1, index)
+^end:
+  return %k : index
+}

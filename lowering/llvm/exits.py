@@ -63,7 +63,7 @@ def _thread(region: ir.Region, header: ir.Block) -> bool:
         return False
     given = list(jump.operands)
     set_here = [given[n] for n in flags if _bool(given[n]) is None and given[n] != header.arguments[n]]
-    if not set_here:
+    if not set_here or any(_bool(given[n]) for n in flags):  # the loop's end sets that one always
         return False
     _branch(region, header, latch, leave, set_here, flags, inside)
     return True

@@ -179,3 +179,35 @@ def test_names_assigned_behind_a_break_have_no_value():
 
     with pytest.raises(pk.errors.KernelSyntaxError, match="`z` has no value on some paths"):
         late(np.zeros(3), ndrange=3)
+
+
+@pk.kernel
+def at_most_one(o, x, least):
+    i = pk.index()
+    k, found = 0, -1
+    while k < x.shape[1]:
+        if x[i, k] < least:
+            found = k
+            break
+        k += 2
+        if x[i, 0] != 7:
+            break
+    o[i] = 10 * found + k
+
+
+def test_a_loop_that_its_end_leaves(rng):
+    x = rng.integers(0, 9, (40, 5))
+    o = np.zeros(40, np.int64)
+    at_most_one(o, x, 4, ndrange=40)
+    for found, row in zip(o, x, strict=True):
+        k = 0
+        while k < 5:
+            if row[k] < 4:
+                assert found == 11 * k
+                break
+            k += 2
+            if row[0] != 7:
+                assert found == k - 10
+                break
+        else:
+            assert found == k - 10
