@@ -63,8 +63,15 @@ def body(choose: random.Random, depth: int, size: int) -> list[str]:
             if block.startswith("if") and choose.random() < 0.4:
                 lines += ["else:", *("    " + line for line in body(choose, 3, 1))]
         else:
-            lines += choose.choice(STATEMENTS).format(x=x, y=y, z=z).split("\n")
-    return lines
+            text = choose.choice(STATEMENTS).format(x=x, y=y, z=z)
+            lines += [] if names_one_twice(text) else text.split("\n")
+    return lines or ["pass"]
+
+
+def names_one_twice(text: str) -> bool:
+    """Whether an assignment has a name among its targets more than once: CPython 3.11.2 gives it the wrong one."""
+    targets = [name.strip() for name in text.split("\n")[-1].partition("=")[0].split(",")]
+    return len(set(targets)) < len(targets)
 
 
 def program_text(seed: int) -> str:

@@ -30,7 +30,7 @@ def checked(checker: str, folder: Path) -> dict[str, dict[int, list[tuple[str, s
         shutil.copy(CASES / f"{name}.py", folder)
     (folder / "mypy.ini").write_text(MYPY)
     (folder / "pyrightconfig.json").write_text(PYRIGHT)
-    options = [f"{name}.py" for name in FILES] if checker == "mypy" else []
+    options = [f"{name}.py" for name in FILES] if checker == "mypy" else ["--pythonpath", sys.executable]
     done = subprocess.run(
         [sys.executable, "-m", checker, *options],
         cwd=folder,
