@@ -37,7 +37,7 @@ def test_sums_stay_in_registers(chip, size, instructions, dtype):
     assert code.registers <= 200
 
 
-@pytest.mark.parametrize(("size", "counts"), [(90, (8, 4)), (512, (32, 8)), (1024, (64, 12))])
+@pytest.mark.parametrize(("size", "counts"), [(90, (8, 4)), (512, (32, 8)), (2048, (64, 12))])
 @pytest.mark.parametrize(
     "chip", ["sm_80", *(pytest.param(chip, marks=pytest.mark.slow) for chip in ("sm_90a", "sm_120a"))]
 )
@@ -55,7 +55,7 @@ def test_products_of_f64(chip, size, counts):
 
 
 @pytest.mark.parametrize("chip", ["sm_80", "sm_120a"])
-@pytest.mark.parametrize(("size", "counts"), [(320, (4, 4, 2)), (512, (16, 8, 4)), (1024, (64, 16, 8))])
+@pytest.mark.parametrize(("size", "counts"), [(320, (4, 4, 2)), (512, (16, 8, 4)), (2048, (64, 16, 8))])
 def test_what_lies_in_chunks_is_copied_ahead(chip, size, counts):
     """In a step: products, loads of four matrices, copies of 16 bytes. No element goes through a register."""
     ptx = lowered(size, pk.bf16, f"nvvm:{chip}+aligned+small").as_text("ptx")
@@ -133,7 +133,7 @@ def byte_product(c, a, b):
 
 
 @pytest.mark.parametrize("dtype", [pk.i8, pk.u8], ids=["i8", "u8"])
-@pytest.mark.parametrize(("size", "counts"), [(512, (16, 8, 4)), (1024, (64, 16, 8))])
+@pytest.mark.parametrize(("size", "counts"), [(512, (16, 8, 4)), (2048, (64, 16, 8))])
 def test_bytes_are_copied_ahead_where_they_lie_by_terms(size, counts, dtype):
     """As products of 16-bit floats, with twice as many terms in an instruction."""
     specs = [pk.spec((size, size), t) for t in (pk.i32, dtype, dtype)]

@@ -74,9 +74,9 @@ def test_accesses_of_16_bytes():
         for name, program, args in (
             ("elements", scaled, (square, square)),
             ("rows", softmax, (pk.spec((8, 1024), pk.f32),)),
-            ("product", product, (*[pk.spec((512, 512), pk.f32)] * 2, pk.spec((512,), pk.f32))),
+            ("product", product, (*[pk.spec((2048, 2048), pk.f32)] * 2, pk.spec((2048,), pk.f32))),
         )
     }
     assert ptx["elements"].count("ld.global.nc.v4") == 1 and ptx["elements"].count("st.global.v4") == 1
     assert ptx["rows"].count("ld.global.nc.v4") == 1 and ptx["rows"].count("st.global.v4") == 1
-    assert ptx["product"].count("ld.shared.v4") == 2 * 16  # four rows and four columns of each of 16 terms
+    assert ptx["product"].count("ld.shared.v4") == 4 * 4  # eight rows and eight columns of each of four terms
