@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.errors import KernelSyntaxError
 
 
 @pk.kernel
@@ -177,7 +178,7 @@ def test_names_assigned_behind_a_break_have_no_value():
             z = 1.0
         o[i] = z
 
-    with pytest.raises(pk.errors.KernelSyntaxError, match="`z` has no value on some paths"):
+    with pytest.raises(KernelSyntaxError, match="`z` has no value on some paths"):
         late(np.zeros(3), ndrange=3)
 
 
