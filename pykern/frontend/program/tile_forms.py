@@ -27,7 +27,7 @@ class Form:
 
     `over`: the tiles that were reduced, or depended on in another way. `carries`: the loops whose carried values take
     part. `moves`: what was reduced depends on those, or on other reductions, as ``exp(x - running_maximum)`` does.
-    `scaled`: a carried value was multiplied by what each tile gives. `wrong`: why the number of tiles would be seen.
+    `scaled`: a carried value was multiplied by what each tile gives. `wrong`: why it would show the number of tiles.
     """
 
     kind: Kind = "fixed"
@@ -175,15 +175,13 @@ def _reduced(by: str, tiles: frozenset[object], each: Form) -> Form:
     return Form("other", over=each.over | tiles, carries=each.carries)
 
 
-def _mixed(forms: list[Form], wrong: str = "") -> Form:
+def _mixed(forms: list[Form]) -> Form:
     """Some function of all."""
     if all(f.kind == "fixed" for f in forms):
         return FIXED
     over = frozenset().union(*(f.over for f in forms))
     carries = frozenset().union(*(f.carries for f in forms))
-    return Form(
-        "other", over=over, carries=carries, wrong=wrong or next((f.wrong for f in forms if f.wrong), "")
-    )
+    return Form("other", over=over, carries=carries)
 
 
 def _scalar(op: ir.Operation, forms: list[Form]) -> Form:

@@ -40,8 +40,6 @@ _LAST = "gets what the last tile of the loop gives"
 class LastTile(Extension):
     """What a name of a loop over tiles means behind it: nothing that may be read."""
 
-    name: str
-
     @property
     def description(self) -> str:
         return "what the last tile of a loop gives, and is not known behind the loop"
@@ -120,7 +118,7 @@ def _check(
             if wrong and name in carried:
                 raise _refused(t, node, name, wrong)
             if wrong:
-                t.names[name] = LastTile(name)
+                t.names[name] = LastTile()
     for name, cell in named_arrays(t):
         if cell.ssa not in held and (wrong := _wrong(reductions, owner, cell)):
             raise _refused(t, node, name, wrong)
