@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.cases import quick, refused
+from tests.cases import quick, refused, time_limit
 
 try:
     import hypothesis
@@ -63,7 +63,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Slow tests first: one that begins last leaves the other workers without work."""
     quick.mark_repeated(items)
     quick.mark_long(items)
+    if time_limit.is_limited():
+        items[:] = time_limit.rotated(items, time_limit.commit_number())
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+@pytest.hookimpl(tryfirst=True)  # before fixtures are made
+def pytest_runtest_setup() -> None:
+    """A test for which no time is left is not begun."""
+    time_limit.skip_when_over()
 
 
 def pytest_collection_finish() -> None:
