@@ -1,8 +1,8 @@
 """A limit for the time that tests take: for continuous integration, which is ended after some time.
 
-``PYKERN_TEST_UNTIL`` is a time in seconds since 1970, as ``date +%s`` prints it. A test that would begin later is skipped,
-and the summary says how many. The files of tests begin with another one in each commit, so that what is left out on a
-slow machine is something else each time.
+``PYKERN_TEST_UNTIL`` is a time in seconds since 1970, as ``date +%s`` prints it. A test that would begin later is
+skipped, and the summary says how many. The files of tests begin with another one in each commit, so that what is left
+out on a slow machine is something else each time.
 
 Comes in: the collected tests. Goes out: their order, and an end of those for which no time is left.
 Read next: `tests.conftest`, which calls it; `docs/design/testing.md`.
