@@ -35,7 +35,9 @@ Item = TypeVar("Item", bound=Named)
 
 def rotated(items: list[Item], start: int) -> list[Item]:
     """The same tests, file by file, beginning with the file of number `start`, counted around."""
-    files = [list(tests) for _, tests in itertools.groupby(items, key=lambda item: item.nodeid.partition("::")[0])]
+    files = [
+        list(tests) for _, tests in itertools.groupby(items, key=lambda item: item.nodeid.partition("::")[0])
+    ]
     first = start % max(len(files), 1)
     return [test for tests in files[first:] + files[:first] for test in tests]
 

@@ -14,7 +14,9 @@ class Item(NamedTuple):
     nodeid: str
 
 
-TESTS = [Item(name) for name in ("a.py::one", "a.py::two", "b.py::one", "c.py::one", "c.py::two", "c.py::three")]
+TESTS = [
+    Item(name) for name in ("a.py::one", "a.py::two", "b.py::one", "c.py::one", "c.py::two", "c.py::three")
+]
 
 
 def test_files_are_counted_around() -> None:
