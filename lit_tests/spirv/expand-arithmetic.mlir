@@ -81,3 +81,20 @@ func.func @clz(%x: i64) -> i64 {
   %0 = math.ctlz %x : i64
   return %0 : i64
 }
+
+// The even one of two integers: f64 is rounded by its floor where a driver rounds halves down.
+
+// VULKAN-LABEL: func.func @round_even
+// VULKAN: %[[SIZE:.*]] = math.absf %arg0 : f64
+// VULKAN: %[[BELOW:.*]] = math.floor %[[SIZE]] : f64
+// VULKAN: %[[REST:.*]] = arith.subf %[[SIZE]], %[[BELOW]] : f64
+// VULKAN: %[[ODD:.*]] = arith.cmpf one
+// VULKAN: %[[TIE:.*]] = arith.andi %{{.*}}, %[[ODD]] : i1
+// VULKAN: arith.ori %{{.*}}, %[[TIE]] : i1
+// VULKAN: math.copysign %{{.*}}, %arg0 : f64
+// VULKAN: math.roundeven %arg1 : f32
+func.func @round_even(%x: f64, %y: f32) -> (f64, f32) {
+  %0 = math.roundeven %x : f64
+  %1 = math.roundeven %y : f32
+  return %0, %1 : f64, f32
+}

@@ -13,6 +13,7 @@ from pykern.lowering.spirv.bit_counts import leading_zeros, ones
 from pykern.passes.arithmetic.expand_remainder import real_remainder
 from pykern.passes.arithmetic.round_once import to_odd_f32
 from pykern.passes.framework import Pass
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import index_constant, is_constant, named, replace
 
@@ -25,7 +26,8 @@ class ExpandArithmetic(Pass):
          through the quotient (upstream's is wrong where the divisor is the smallest integer); bf16 by way of
          f32, from f64 rounded to odd first, so that rounding twice is rounding once; what was widened and
          is compared with a constant compared as it was (Mesa 22.3 takes a widened i32 for positive there);
-         with `vulkan`, where a driver may divide and truncate, the remainder of floats bit by bit.
+         with `vulkan`, where a driver may divide and truncate, the remainder of floats bit by bit, and an f64
+         rounded by its floor (Mesa's llvmpipe rounds 1.5 to 1 where its vectors hold no more than four of them).
     """
 
     name: ClassVar[str] = "kern-expand-arithmetic"
@@ -116,4 +118,22 @@ _RULES: dict[str, Callable[[ir.Operation], ir.Value | None]] = {
 }
 
 
-_VULKAN_RULES = {"arith.remf": real_remainder}
+def _round_even(op: ir.Operation) -> ir.Value | None:
+    """The nearest integer of an f64, the even one of two: all steps are exact, and infinity keeps itself."""
+    value = op.operands[0]
+    kind = value.type
+    if not isinstance(kind, ir.F64Type):
+        return None
+    nil, half, one = (constant(kind, number) for number in (0.0, 0.5, 1.0))
+    size = math.AbsFOp(value).result
+    below = math.FloorOp(size).result
+    rest = arith.SubFOp(size, below).result
+    halved = arith.MulFOp(below, half).result
+    odd = arith.CmpFOp(arith.CmpFPredicate.ONE, halved, math.FloorOp(halved).result).result
+    tie = arith.AndIOp(arith.CmpFOp(arith.CmpFPredicate.OEQ, rest, half).result, odd).result
+    up = arith.OrIOp(arith.CmpFOp(arith.CmpFPredicate.OGT, rest, half).result, tie).result
+    rounded = arith.AddFOp(below, arith.SelectOp(up, one, nil).result).result
+    return math.CopySignOp(rounded, value).result
+
+
+_VULKAN_RULES = {"arith.remf": real_remainder, "math.roundeven": _round_even}

@@ -67,6 +67,8 @@ CALLS = {
             return dx
     """,
     "lowering": """
+        import pykern.api.lowered  # else the first call of lower does, on a slow machine until the signal
+
         @pk.jit
         def twice(x):
             return 2.0 * x

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from pykern.frontend.liveness import read_first
 from pykern.frontend.program.values import Cell
-from pykern.frontend.values import Scalar, TupleValue, Value
+from pykern.frontend.values import ComplexValue, Scalar, TupleValue, Value
 
 Bounds = tuple[int, int]
 """The least and the largest that an integer may be."""
@@ -47,7 +47,8 @@ class Integers:
         if (bounds := self.of_range(node)) is not None:
             return {target.id: bounds} if isinstance(target, ast.Name) else {}
         value = self.names.get(node.id) if isinstance(node, ast.Name) else None
-        items = value.items if isinstance(value, TupleValue) else getattr(node, "elts", ())
+        is_tuple = isinstance(value, TupleValue) and not isinstance(value, ComplexValue)
+        items = value.items if is_tuple else getattr(node, "elts", ())
         return self._of_each(target, tuple(items))
 
     def _of_each(self, target: ast.expr, items: tuple[Value | ast.expr, ...]) -> dict[str, Bounds]:
@@ -63,7 +64,7 @@ class Integers:
 
     def _number_of(self, node: ast.expr) -> int | None:
         value = self.names.get(node.id) if isinstance(node, ast.Name) else None
-        if isinstance(value, TupleValue):
+        if isinstance(value, TupleValue) and not isinstance(value, ComplexValue):
             return len(value.items)
         if isinstance(node, ast.Tuple | ast.List):
             return len(node.elts)
@@ -101,8 +102,8 @@ class Integers:
         if _is_call(node, "len") and len(node.args) == 1:  # type: ignore[attr-defined]
             length = (self.shape(node.args[0]) or (None,))[0]  # type: ignore[attr-defined]
         elif isinstance(node, ast.Attribute) and node.attr == "size":
-            array = self.names.get(node.value.id) if isinstance(node.value, ast.Name) else None
-            length = array.size if isinstance(array, Cell) else None
+            array = self._array(node.value)
+            length = None if array is None else array.size
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
             shape = self.shape(node.value.value) if node.value.attr == "shape" else None
             axis = self.of(node.slice)
@@ -110,11 +111,17 @@ class Integers:
                 length = shape[axis[0]] if -len(shape) <= axis[0] < len(shape) else None
         return None if length is None else (length, length)
 
+    def _array(self, node: ast.expr) -> Cell | None:
+        """The array that a name means; of complex numbers that of their real parts."""
+        value = self.names.get(node.id) if isinstance(node, ast.Name) else None
+        value = value.real if isinstance(value, ComplexValue) else value
+        return value if isinstance(value, Cell) else None
+
     def shape(self, node: ast.expr) -> Shape | None:
         """The lengths of an array, or of what integers choose of its first axes."""
         if isinstance(node, ast.Name):
-            array = self.names.get(node.id)
-            return array.shape if isinstance(array, Cell) else None
+            array = self._array(node)
+            return None if array is None else array.shape
         if isinstance(node, ast.Attribute) and node.attr == "T":
             shape = self.shape(node.value)
             return None if shape is None else shape[::-1]
