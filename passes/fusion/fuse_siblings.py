@@ -12,7 +12,7 @@ from pykern.passes.analysis.cost_model.code_size import SIBLING_OPS
 from pykern.passes.analysis.cost_model.lengths import FUSED_STREAMS
 from pykern.passes.framework import Pass
 from pykern.passes.fusion.joined_op import join_ops
-from pykern.passes.fusion.legality import may_wait
+from pykern.passes.fusion.legality import Order, may_wait
 from pykern.passes.ir.memory import ancestor_in, outputs_of
 from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduces, reduction_loops
 from pykern.passes.ir.values import made_by
@@ -47,27 +47,27 @@ def _fuse(function: ir.Operation) -> bool:
     if len(generics) > SIBLING_OPS:
         return False
     changed = False
-    places: dict[int, int] = {}
+    order = Order()
     done: list[ir.Operation] = []
     for op in generics:
         second = op
-        while first := _to_join(done, second, places):
+        while first := _to_join(done, second, order):
             remark(second, "runs in one loop with another operation over the same arrays")
             done.remove(first)
             second = join_ops([first, second])
-            places, changed = {}, True
+            order, changed = Order(), True
         done.append(second)
     return changed
 
 
-def _to_join(before: list[ir.Operation], second: ir.Operation, places: dict[int, int]) -> ir.Operation | None:
+def _to_join(before: list[ir.Operation], second: ir.Operation, order: Order) -> ir.Operation | None:
     for first in reversed(before):
-        if first.block == second.block and _may_join(first, second, places):
+        if first.block == second.block and _may_join(first, second, order):
             return first
     return None
 
 
-def _may_join(first: ir.Operation, second: ir.Operation, places: dict[int, int]) -> bool:
+def _may_join(first: ir.Operation, second: ir.Operation, order: Order) -> bool:
     if reduction_loops(first) != reduction_loops(second) or loop_lengths(first) != loop_lengths(second):
         return False
     needs = _needs(first, second)
@@ -77,7 +77,7 @@ def _may_join(first: ir.Operation, second: ir.Operation, places: dict[int, int])
         return False
     if reduces(first) and not (_sums_elements(first) and _sums_elements(second)):
         return False
-    return may_wait(first, second, places)
+    return may_wait(first, second, order)
 
 
 def _needs(first: ir.Operation, second: ir.Operation) -> bool | None:

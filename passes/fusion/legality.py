@@ -87,23 +87,43 @@ def only_user(buffer: ir.Value, known: tuple[ir.Operation, int]) -> tuple[ir.Ope
     return found[0] if len(found) == 1 and found[0][0].block == known[0].block else None
 
 
-def may_wait(first: ir.Operation, second: ir.Operation, places: dict[int, int]) -> bool:
+class Order:
+    """Where the operations of blocks stand, as long as none is added or moved."""
+
+    def __init__(self) -> None:
+        self._places: dict[int, int] = {}
+        self._blocks: dict[int, list[ir.Operation]] = {}
+
+    def place(self, op: ir.Operation) -> int:
+        """Its number in its block."""
+        if identity(op) not in self._places:
+            self._look(op.block)
+        return self._places[identity(op)]
+
+    def between(self, first: ir.Operation, second: ir.Operation) -> list[ir.Operation]:
+        """The operations behind one and in front of another one of the same block."""
+        begin, end = self.place(first), self.place(second)
+        return self._blocks[identity(first)][begin + 1 : end]
+
+    def _look(self, block: ir.Block) -> None:
+        operations = [each.operation for each in block.operations]
+        for number, op in enumerate(operations):
+            self._places[identity(op)], self._blocks[identity(op)] = number, operations
+
+
+def may_wait(first: ir.Operation, second: ir.Operation, order: Order) -> bool:
     """Whether the first of two operations on tensors may run where the second one stands.
 
-    Nothing on the way needs its results, or is bufferized into a tensor that it reads. `places` keeps where
-    operations stand in their blocks.
+    Nothing on the way needs its results, or is bufferized into a tensor that it reads.
     """
-    operations = [o.operation for o in first.block.operations]
-    if identity(first) not in places:
-        places.update((identity(op), n) for n, op in enumerate(operations))
-    begin, end = places[identity(first)], places[identity(second)]
+    end = order.place(second)
     for result in first.results:
         for use in result.uses:
             user = ancestor_in(use.owner.operation, first.block)
-            if user is None or (places[identity(user)] <= end and user != second):
+            if user is None or (order.place(user) <= end and user != second):
                 return False
     read = [v for v in first.operands if not is_made_for_one(v)]
-    for op in operations[begin + 1 : end]:
+    for op in order.between(first, second):
         if op.name not in TENSORS and not op.name.startswith(ARITHMETIC):
             return False
         if op.name == "linalg.generic" and any(v in read for v in list(op.operands)[-outputs_of(op) :]):
