@@ -78,6 +78,8 @@ class KernelError(Exception):
     source: object = None
     """What was compiled when it failed, where that is known: `pk.explore(error)` shows how far it came."""
     passes: tuple = ()
+    parameters: tuple[str, ...] = ()
+    """Of a program's function: whose values would have to be known when compiling for it not to be raised."""
     during: str = ""
     """The pass that raised it; known where it is raised, not across processes."""
 
@@ -102,7 +104,8 @@ class KernelError(Exception):
         return render(self, self.span is None or not shown_by_frames(self.__traceback__, self.span))
 
     def __reduce__(self):  # errors cross the process boundary
-        return (type(self), (self.reason, self.span, self.hint, self.extra_notes, self.code))
+        arguments = (self.reason, self.span, self.hint, self.extra_notes, self.code)
+        return (type(self), arguments, {"parameters": self.parameters})
 
 
 class KernelSyntaxError(KernelError):

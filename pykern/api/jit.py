@@ -55,7 +55,7 @@ from pykern.runtime.launchable import make_launchable
 from pykern.runtime.reference_program import is_inside
 from pykern.runtime.registry import opened
 from pykern.runtime.stream import checked_stream
-from pykern.types import ArrayAnnotation
+from pykern.types import ArrayAnnotation, static
 
 if TYPE_CHECKING:
     from pykern.program.device import DevicePlan
@@ -128,10 +128,13 @@ class ProgramBase(Decorated):
             )
         if (interceptor := INTERCEPTOR.get()) is not None:
             return interceptor(self, args, {"out": out, "donate": donate, **keywords})
+        given = keywords.copy() if keywords else {}
         try:
             return self._run(args, out, donate, keywords)
         except (KernelError, KeyboardInterrupt) as error:
-            raise placed(error, self.text) from None
+            if not self._knows_more(error, args, given):
+                raise placed(error, self.text) from None
+        return self(*args, out=out, donate=donate, **given)
 
     def lower(self, *args: Any, **keywords: Any) -> Any:
         """Every stage for these arguments or `pk.spec`s, as `Lowered`; nothing runs.
@@ -139,10 +142,13 @@ class ProgramBase(Decorated):
         Keywords beside the parameters: ``target``, ``passes`` (callables that run on the tensor stage).
         """
         __tracebackhide__ = True
+        given = keywords.copy()
         try:
             return self._lower(args, keywords)
         except (KernelError, KeyboardInterrupt) as error:
-            raise placed(error, self.text) from None
+            if not self._knows_more(error, args, given):
+                raise placed(error, self.text) from None
+        return self.lower(*args, **given)
 
     def forget_plans(self) -> None:
         """Look for the best schedules again: tuning has found some."""
@@ -204,6 +210,23 @@ class ProgramBase(Decorated):
         if self.derivatives and self.derivatives[-1].kind == "residuals":
             self.residual_sources.setdefault(source.pullback_name(), source)
         return source
+
+    def _knows_more(self, error: BaseException, args: tuple, keywords: dict[str, Any]) -> bool:
+        """Whether numbers of a call have become `pk.static`, as the function needs their values to be compiled: for a
+        shape, for example. From now on it is compiled anew for each value of them."""
+        names = error.parameters if isinstance(error, KernelError) else ()
+        plain = self.annotations
+        if not names or any(plain.get(name) not in (None, bool, int, float) for name in names):
+            return False
+        own = {name: value for name, value in keywords.items() if name in self.signature.parameters}
+        values = dict(self._bind(args, own))
+        if not all(isinstance(values.get(name), bool | int | float | np.number) for name in names):
+            return False
+        with self._lock:
+            self.annotations = plain | dict.fromkeys(names, static)
+            self._simple = self._is_simple()
+        self.forget_plans()
+        return True
 
     # -- a call ------------------------------------------------------------------------------
 

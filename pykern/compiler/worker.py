@@ -105,6 +105,7 @@ def _encode_error(number: int, error: KernelError) -> bytes:
     """The error as one of `pykern.errors`: other classes may not exist, or import MLIR, over there."""
     known = next(c for c in type(error).__mro__ if c.__module__ == errors.__name__)
     plain = known(error.reason, error.span, error.hint, error.extra_notes, error.code)
+    plain.parameters = error.parameters
     return frames.encode(("error", number, plain))
 
 

@@ -59,6 +59,8 @@ def binary(op: str, a: Scalar, b: Scalar, fastmath: bool = False) -> Scalar:
             raise OperandError(f"`{op}` needs integers, not {a.dtype.name} and {b.dtype.name}",
                                "cast the float first, as in pk.i64(x)")  # fmt: skip
         return _float_binary(op, left, right, fastmath)
+    if op in ("+", "-", "*") and left.is_const and right.is_const:
+        return convert(fold(op, left, right), dtype)  # which may be a length
     return Scalar(dtype, _INTEGER[op](materialise(left), materialise(right), dtype))
 
 

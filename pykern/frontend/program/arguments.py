@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from pykern.frontend.call_arguments import PYTHON_DTYPES
 from pykern.frontend.program.tensors import Shape, strong
 from pykern.frontend.program.tile_lengths import HasLength
+from pykern.frontend.program.unknown_values import unknown
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import (
+    ComplexValue,
     LanguageName,
     NoneValue,
     Scalar,
@@ -51,8 +53,8 @@ def integer(t: ProgramTranslator, node: ast.AST, value: Value, what: str) -> int
     """A compile-time integer."""
     if isinstance(value, Scalar) and value.is_const and isinstance(value.const, int):
         return int(value.const)
-    raise t.type_error(node, f"{what} is an integer known when compiling, not {describe(value)}",
-                       "use constants, lengths of arrays, or a pk.static parameter")  # fmt: skip
+    raise unknown(t, node, [value], f"{what} is an integer known when compiling, not {describe(value)}",
+                  "use constants, lengths of arrays, or a pk.static parameter")  # fmt: skip
 
 
 def integers(t: ProgramTranslator, node: ast.AST, value: Value, what: str) -> tuple[int, ...]:
@@ -66,7 +68,7 @@ def flag(t: ProgramTranslator, node: ast.AST, value: Value, what: str) -> bool:
         return False
     if isinstance(value, Scalar) and value.is_const:
         return bool(value.const)
-    raise t.type_error(node, f"{what} is True or False, known when compiling")
+    raise unknown(t, node, [value], f"{what} is True or False, known when compiling", None)
 
 
 def shape(t: ProgramTranslator, node: ast.AST, value: Value) -> Shape:
@@ -140,10 +142,18 @@ def from_text(name: str) -> DType | None:
 
 
 def array(t: ProgramTranslator, node: ast.AST, value: Value) -> Cell:
-    """An array; a number becomes one of rank 0, a tuple of arrays is refused with advice."""
+    """An array; a number becomes one of rank 0, a tuple or list of numbers and arrays one of them all."""
+    if is_sequence(value):
+        return t.as_array(node, value)
     if isinstance(value, Cell):
         return value
     if isinstance(value, Scalar):
         return t.as_cell(value)
     hint = "make one array of them: pk.stack((a, b))" if isinstance(value, TupleValue) else None
     raise t.type_error(node, f"an array is needed here, not {describe(value)}", hint)
+
+
+def is_sequence(value: Value) -> bool:
+    """Whether it is a tuple or list that NumPy's functions take as an array."""
+    plain = isinstance(value, TupleValue) and not isinstance(value, ComplexValue)
+    return plain and bool(value.items) and not value.fields

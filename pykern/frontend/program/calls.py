@@ -41,6 +41,7 @@ from pykern.frontend.program import (
     windows,
 )
 from pykern.frontend.program.selections import Selection
+from pykern.frontend.program.unknown_values import unknown
 from pykern.frontend.program.values import BoundMethod, Cell, DictValue, parts
 from pykern.frontend.values import LanguageName, NoneValue, RangeValue, Scalar, TupleValue, Value, describe
 from pykern.types import BY_NAME, bool_, f32, weak_int
@@ -263,7 +264,7 @@ def _conversion(name: str, function: Callable[..., Value]) -> Callable:
 
 def _where(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     given = arguments.bind(t, node, "where", "condition a b", args, keywords)
-    a, b = given["a"], given["b"]
+    a, b = (arguments.array(t, node, v) if arguments.is_sequence(v) else v for v in (given["a"], given["b"]))
     for operand in (a, b):
         if not isinstance(operand, Scalar | Cell):
             raise t.type_error(node, f"`where` chooses between arrays or numbers, not {describe(operand)}")
@@ -343,8 +344,8 @@ def _unroll(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: d
 def _static(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     value = arguments.bind(t, node, "static", "value", args, keywords)["value"]
     if isinstance(value, Cell) or (isinstance(value, Scalar) and not value.is_const):
-        raise t.type_error(node, "pk.static takes a value that is known at compile time",
-                           "pass it as a `name: pk.static` parameter")  # fmt: skip
+        raise unknown(t, node, [value], "pk.static takes a value that is known at compile time",
+                      "pass it as a `name: pk.static` parameter")  # fmt: skip
     return value
 
 

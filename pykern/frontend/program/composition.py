@@ -42,8 +42,6 @@ class Composer:
 
     def array(self, value: Value) -> Cell:
         """An array; a number, or a tuple of numbers or arrays, becomes one."""
-        if isinstance(value, TupleValue) and value.items:
-            return shaping.stacked(self.t, self.node, TupleValue(tuple(self.array(v) for v in value.items)))
         return arguments.array(self.t, self.node, value)
 
     def operand(self, value: Value) -> Cell | Scalar:

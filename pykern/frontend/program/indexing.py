@@ -23,6 +23,7 @@ from pykern.frontend.program.selections import Selection
 from pykern.frontend.program.shaping import backwards, stacked
 from pykern.frontend.program.tensors import Extent, Shape, extract_slice, insert_slice, reshape
 from pykern.frontend.program.tile_lengths import refuse
+from pykern.frontend.program.unknown_values import unknown
 from pykern.frontend.program.values import AllAxes, Cell
 from pykern.frontend.values import NoneValue, Scalar, TupleValue, Value, describe
 from pykern.types import bool_, weak_int
@@ -296,9 +297,11 @@ def _moving(t: ProgramTranslator, item: ast.Slice, bounds: list[Scalar | None], 
     start, stop, step = bounds
     span = None if start is None or stop is None else constant_difference(stop, start)
     if span is None or start is None or (step is not None and not step.is_const):
-        raise t.type_error(item, "the length of a slice must be known at compile time, because it determines the shape",
-                           "let the bounds lie a constant apart, as in x[i:i + 3], or use lengths of arrays and "
-                           "pk.static parameters")  # fmt: skip
+        given = [bound for bound in bounds if bound is not None]
+        raise unknown(t, item, given,
+                      "the length of a slice must be known at compile time, because it determines the shape",
+                      "let the bounds lie a constant apart, as in x[i:i + 3], or use lengths of arrays and "
+                      "pk.static parameters", apart=True)  # fmt: skip
     stride = 1 if step is None else int(step.const)  # type: ignore[call-overload]
     if stride < 1:
         raise t.type_error(item, "a slice of run-time bounds has a step above zero",

@@ -44,6 +44,7 @@ from pykern.frontend.parse import parse_function
 from pykern.frontend.program import arguments, tile_body
 from pykern.frontend.program.complex_arrays import holds_complex
 from pykern.frontend.program.tensors import tensor_type
+from pykern.frontend.program.unknown_values import unknown
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import (
     KernelValue,
@@ -236,9 +237,8 @@ def _static(t: ProgramTranslator, node: ast.Call, name: str, value: Value) -> ob
         return None
     if isinstance(value, TypeValue):
         return TypeName(value.dtype.name)
-    raise t.type_error(
-        node, f"`{name}` of the kernel is pk.static, and {describe(value)} is not known when compiling"
-    )
+    reason = f"`{name}` of the kernel is pk.static, and {describe(value)} is not known when compiling"
+    raise unknown(t, node, [value], reason, None)
 
 
 def _cells(spec: ArgSpec, value: Value) -> Iterator[Cell]:

@@ -10,6 +10,7 @@ from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert
 from pykern.frontend.program import arguments
 from pykern.frontend.program.tensors import elementwise, empty, fill, loop_index
+from pykern.frontend.program.unknown_values import unknown
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import NoneValue, Scalar, Value, describe
 from pykern.types import DType, f64, weak_int
@@ -94,8 +95,8 @@ def _arange(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: d
 def _constant(t: ProgramTranslator, node: ast.AST, value: Value) -> int | float:
     if isinstance(value, Scalar) and isinstance(value.const, int | float):
         return value.const
-    raise t.type_error(node, f"the bounds of arange are known when compiling, not {describe(value)}",
-                       "they decide the shape: use constants, lengths, or pk.static parameters")  # fmt: skip
+    raise unknown(t, node, [value], f"the bounds of arange are known when compiling, not {describe(value)}",
+                  "they decide the shape: use constants, lengths, or pk.static parameters")  # fmt: skip
 
 
 def _eye(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:

@@ -61,8 +61,8 @@ def _built(source: ProgramSource, gradient: Gradient | None, cuts: bool) -> ir.M
     t = ProgramTranslator(source, gradient=gradient, build=build_program)
     try:
         return _translated(t, source, cuts)
-    except KernelError:
-        if not t.has_kept_loops:
+    except KernelError as error:
+        if error.parameters or not t.has_kept_loops:
             raise
     copies = ProgramTranslator(source, gradient=gradient, build=build_program, may_keep_loops=False)
     return _translated(copies, source, cuts)

@@ -125,6 +125,11 @@ class ProgramTranslator(WrittenArrays):
         dtype = strong(value.dtype)
         return Cell(dtype, (), from_scalar(value, dtype), is_scalar=True)
 
+    def as_array(self, node: ast.AST, value: Value) -> Cell:
+        """A tuple or list of numbers and arrays as one array."""
+        assert isinstance(value, TupleValue)
+        return shaping.stacked(self, node, TupleValue(value.items))
+
     def as_scalar(self, node: ast.AST, value: Value) -> Scalar:
         if isinstance(value, Cell) and not value.shape:
             return extract(value.dtype, value.ssa)
