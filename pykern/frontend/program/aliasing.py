@@ -19,7 +19,7 @@ from pykern.frontend import arithmetic
 from pykern.frontend.casts import materialise
 from pykern.frontend.program.flow import cells, leaves, rebuild
 from pykern.frontend.program.values import Cell
-from pykern.frontend.values import Scalar, Value
+from pykern.frontend.values import ComplexValue, Scalar, Value
 from pykern.types import weak_int
 
 if TYPE_CHECKING:
@@ -209,6 +209,20 @@ def _chosen_by(index: Scalar, choices: list[ir.Value]) -> ir.Value:
                 ir.Operation.create("scf.yield", operands=[value])
         chosen = made.results[0]
     return chosen
+
+
+def current(value: Value) -> Value:
+    """A view as it is now, where the array that it was taken of has been written since."""
+    if isinstance(value, ComplexValue):
+        found = tuple(current(part) for part in value.items)
+        return value if all(a is b for a, b in zip(found, value.items, strict=True)) else ComplexValue(found)
+    if not isinstance(value, Cell) or not value.is_stale or value.way is None:
+        return value
+    whole = current(value.way.whole)
+    assert isinstance(whole, Cell)
+    found = value.way.take(whole)
+    found.name, found.writes = value.name, value.writes
+    return found
 
 
 def check_fresh(t: ProgramTranslator, node: ast.AST, value: Value) -> None:

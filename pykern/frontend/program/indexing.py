@@ -24,7 +24,7 @@ from pykern.frontend.program.shaping import backwards, stacked
 from pykern.frontend.program.tensors import Extent, Shape, extract_slice, insert_slice, reshape
 from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.unknown_values import unknown
-from pykern.frontend.program.values import AllAxes, Cell
+from pykern.frontend.program.values import AllAxes, Cell, Way
 from pykern.frontend.values import NoneValue, Scalar, TupleValue, Value, describe
 from pykern.types import bool_, weak_int
 
@@ -81,7 +81,8 @@ def read_part(t: ProgramTranslator, node: ast.AST, x: Cell, part: Part) -> Cell:
     ssa = x.ssa if part.takes_all(x.shape) else extract_slice(x.ssa, x.dtype, part.extents)
     ssa = backwards(Cell(x.dtype, part.kept, ssa), part.backwards).ssa
     ssa = reshape(ssa, x.dtype, part.kept, part.shape)
-    return x.view(Cell(x.dtype, part.shape, ssa, is_scalar=not part.shape))
+    way = Way(x, lambda now: read_part(t, node, now, part), lambda now, given: _placed(now, part, given))
+    return x.view(Cell(x.dtype, part.shape, ssa, is_scalar=not part.shape), way)
 
 
 def write(t: ProgramTranslator, node: ast.Subscript, x: Cell, value: Value) -> None:
@@ -103,11 +104,16 @@ def write(t: ProgramTranslator, node: ast.Subscript, x: Cell, value: Value) -> N
 
 def write_part(t: ProgramTranslator, node: ast.AST, x: Cell, part: Part, given: Cell) -> None:
     """Put an array of the type of `x`, and of the shape of `part`, where an index says."""
+    t.write(node, x, _placed(x, part, given))
+
+
+def _placed(x: Cell, part: Part, given: Cell) -> ir.Value:
+    """What an array holds with other elements in a part of it."""
     ssa = reshape(given.ssa, x.dtype, part.shape, part.kept)
-    if not part.is_whole(x.shape):
-        ssa = backwards(Cell(x.dtype, part.kept, ssa), part.backwards).ssa
-        ssa = ssa if part.takes_all(x.shape) else insert_slice(ssa, x.ssa, part.extents)
-    t.write(node, x, ssa)
+    if part.is_whole(x.shape):
+        return ssa
+    ssa = backwards(Cell(x.dtype, part.kept, ssa), part.backwards).ssa
+    return ssa if part.takes_all(x.shape) else insert_slice(ssa, x.ssa, part.extents)
 
 
 def _write_each(t: ProgramTranslator, node: ast.Subscript, x: Cell, part: Part, value: Value) -> None:

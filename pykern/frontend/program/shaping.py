@@ -23,7 +23,7 @@ from pykern.frontend.program.tensors import (
     reshape,
 )
 from pykern.frontend.program.tile_lengths import depends, owner, refuse
-from pykern.frontend.program.values import Cell
+from pykern.frontend.program.values import Cell, Way
 from pykern.frontend.values import NoneValue, TupleValue, Value, describe
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 def permuted(x: Cell, order: tuple[int, ...]) -> Cell:
     """`x` with its axes in `order`."""
-    shape = tuple(x.shape[a] for a in order)
+    shape, dims = tuple(x.shape[a] for a in order), tuple(order.index(a) for a in range(len(order)))
+    way = Way(x, lambda now: permuted(now, order), lambda _, given: permuted(given, dims).ssa)
     if order == tuple(range(len(order))):
-        return x.view(Cell(x.dtype, shape, x.ssa))
-    dims = tuple(order.index(a) for a in range(len(order)))
-    return x.view(_copied(x, dims, shape))
+        return x.view(Cell(x.dtype, shape, x.ssa), way)
+    return x.view(_copied(x, dims, shape), way)
 
 
 def backwards(x: Cell, axes: tuple[int, ...]) -> Cell:
@@ -48,6 +48,12 @@ def backwards(x: Cell, axes: tuple[int, ...]) -> Cell:
         for a, n in enumerate(x.shape)
     )
     return _copied(x, dims, x.shape)
+
+
+def flipped(x: Cell, axes: tuple[int, ...]) -> Cell:
+    """A view of `x` with the order along some axes turned round."""
+    way = Way(x, lambda now: flipped(now, axes), lambda _, given: backwards(given, axes).ssa)
+    return x.view(backwards(x, axes), way)
 
 
 def _copied(x: Cell, dims: tuple, shape: Shape) -> Cell:
@@ -159,7 +165,7 @@ def _flip(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dic
     x = arguments.array(t, node, given["x"])
     axes = arguments.axes(t, node, given["axis"], len(x.shape))
     refuse(t, node, (x.shape[a] for a in axes), "`flip` goes along")
-    return x.view(backwards(x, axes))
+    return flipped(x, axes)
 
 
 def _several(t: ProgramTranslator, node: ast.AST, name: str, value: Value) -> list[Cell]:

@@ -39,14 +39,14 @@ from pykern.frontend.program import (
     structures,
     tiles,
 )
-from pykern.frontend.program.aliasing import check_fresh
+from pykern.frontend.program.aliasing import check_fresh, current
 from pykern.frontend.program.arguments import dtype as wanted_dtype
 from pykern.frontend.program.flow import cells
 from pykern.frontend.program.selections import Selection, SelectionMethod
 from pykern.frontend.program.sharing import Running
-from pykern.frontend.program.tensors import Extent, extract, extract_slice, from_scalar, strong
+from pykern.frontend.program.tensors import Extent, extract, extract_slice, from_scalar, insert_slice, strong
 from pykern.frontend.program.tile_lengths import length_value, refuse
-from pykern.frontend.program.values import AllAxes, BoundMethod, Cell, DictMethod, DictValue, LocalFunction
+from pykern.frontend.program.values import AllAxes, BoundMethod, Cell, DictMethod, DictValue, LocalFunction, Way
 from pykern.frontend.program.written_arrays import WrittenArrays
 from pykern.frontend.translation import Frame
 from pykern.frontend.unrolling import constant_items
@@ -115,7 +115,7 @@ class ProgramTranslator(WrittenArrays):
     # -- values ------------------------------------------------------------------------------
 
     def expression(self, node: ast.expr) -> Value:
-        value = super().expression(node)
+        value = current(super().expression(node))
         for part in value.items if isinstance(value, ComplexValue) else (value,):
             check_fresh(self, node, part)
         return value
@@ -173,7 +173,8 @@ class ProgramTranslator(WrittenArrays):
     def _row(self, x: Cell, k: int) -> Cell:
         extents = [Extent(k, 1, kept=False), *(Extent(0, n) for n in x.shape[1:])]
         ssa = extract_slice(x.ssa, x.dtype, extents)
-        return x.view(Cell(x.dtype, x.shape[1:], ssa, is_scalar=len(x.shape) == 1))
+        way = Way(x, lambda now: self._row(now, k), lambda now, given: insert_slice(given.ssa, now.ssa, extents))
+        return x.view(Cell(x.dtype, x.shape[1:], ssa, is_scalar=len(x.shape) == 1), way)
 
     # -- statements --------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Union
 
@@ -17,6 +18,17 @@ from pykern.frontend.parse import ParsedFunction
 from pykern.frontend.translation import Frame
 from pykern.frontend.values import Extension, Text, TupleValue, Value
 from pykern.types import DType
+
+
+@dataclass(frozen=True)
+class Way:
+    """From an array to a view of it, and back."""
+
+    whole: Cell
+    take: Callable[[Cell], Cell]
+    """The view of what the array holds now."""
+    put: Callable[[Cell, Cell], ir.Value]
+    """What the array holds with other elements in the view's place."""
 
 
 @dataclass(eq=False)
@@ -41,6 +53,8 @@ class Cell(Extension):
     base: Cell | None = None
     """Whose elements these are, where NumPy would make a view."""
     base_version: int = 0
+    way: Way | None = None
+    """Of a view that is written and read as NumPy's is: how its elements lie in the array that it was taken of."""
     may_be: frozenset[Cell] = frozenset()
     born: int = field(default_factory=itertools.count().__next__)
 
@@ -61,9 +75,10 @@ class Cell(Extension):
         """Whether this is a part of an array that has been written since: NumPy's view would show it."""
         return self.base is not None and self.base.version != self.base_version
 
-    def view(self, made: Cell) -> Cell:
+    def view(self, made: Cell, way: Way | None = None) -> Cell:
         """`made`, known as a view of this array."""
         if not made.is_scalar:
+            made.way = way
             made.base, made.base_version = self.root, self.root.version
             if self.base is not None:
                 made.base_version = self.base_version

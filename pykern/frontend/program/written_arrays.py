@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
+from pykern.frontend.program.aliasing import current
 from pykern.frontend.program.displays import Displays
 from pykern.frontend.program.flow import cells
 from pykern.frontend.program.values import Cell, Writes
@@ -46,8 +47,14 @@ class WrittenArrays(Displays):
         cell.ssa = ssa
 
     def write(self, node: ast.AST, cell: Cell, ssa: ir.Value) -> None:
-        """Write an array in place. Raises where another name would see it in NumPy and not here."""
+        """Write an array in place; a view writes into the array that it was taken of, as in NumPy. Raises where another
+        name would see it in NumPy and not here."""
         self.check_writable(node, cell, "this writes it")
+        if cell.way is not None and self.seen_as(cell.origins, beside=cell) is not None:
+            whole = current(cell.way.whole)
+            assert isinstance(whole, Cell)
+            self.write(node, whole, cell.way.put(whole, Cell(cell.dtype, cell.shape, ssa)))
+            return
         self.note_write(cell)
         self.put(cell, ssa)
 
@@ -69,6 +76,9 @@ class WrittenArrays(Displays):
             raise self.type_error(node, f"`{cell.name}` is annotated pk.In: the program may not write it")
         other = self.seen_as(cell.origins, beside=cell)
         if other is None:
+            return
+        if cell.way is not None:
+            self.check_writable(node, cell.way.whole, why)
             return
         if cell.base is not None:
             raise self.type_error(node, f"{why}, and it is a part of {cell.base.description}: here a value",
