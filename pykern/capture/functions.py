@@ -10,8 +10,10 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import sys
+import sysconfig
 import types
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pykern import language
@@ -228,7 +230,16 @@ def _of_library(function: types.FunctionType) -> bool:
     top, *below = (function.__module__ or "").split(".")
     if (top, *below[:1]) in (("pykern", "library"), ("pykern", "activations")):
         return False
-    return top in ("pykern", "numpy", "scipy") or (top in sys.stdlib_module_names and top != "__main__")
+    if top in ("pykern", "numpy", "scipy"):
+        return True
+    file = (
+        function.__code__.co_filename
+    )  # a user's file may have the name of a module of Python: wave.py, signal.py
+    is_pythons = file.startswith("<frozen ") or _STANDARD in Path(file).parents
+    return is_pythons and top in sys.stdlib_module_names and top != "__main__"
+
+
+_STANDARD = Path(sysconfig.get_path("stdlib"))
 
 
 def _kernel(kernel: Any, scope: _Scope) -> CapturedKernel:

@@ -86,6 +86,8 @@ def broadcast_shapes(t: ProgramTranslator, node: ast.AST, cells: Sequence[Cell])
 
 def broadcast_to(t: ProgramTranslator, node: ast.AST, value: Value, dtype: DType, shape: Shape) -> Cell:
     """`value` as an array of `dtype` and `shape`; refuses what would have to shrink, and constants that do not fit."""
+    if is_sequence(value):
+        value = t.as_array(node, value)
     if isinstance(value, Scalar):
         with t.operands_of(node):
             return Cell(dtype, shape, fill(arithmetic.element(value, dtype), dtype, shape))

@@ -46,7 +46,15 @@ from pykern.frontend.program.selections import Selection, SelectionMethod
 from pykern.frontend.program.sharing import Running
 from pykern.frontend.program.tensors import Extent, extract, extract_slice, from_scalar, insert_slice, strong
 from pykern.frontend.program.tile_lengths import length_value, refuse
-from pykern.frontend.program.values import AllAxes, BoundMethod, Cell, DictMethod, DictValue, LocalFunction, Way
+from pykern.frontend.program.values import (
+    AllAxes,
+    BoundMethod,
+    Cell,
+    DictMethod,
+    DictValue,
+    LocalFunction,
+    Way,
+)
 from pykern.frontend.program.written_arrays import WrittenArrays
 from pykern.frontend.translation import Frame
 from pykern.frontend.unrolling import constant_items
@@ -173,7 +181,9 @@ class ProgramTranslator(WrittenArrays):
     def _row(self, x: Cell, k: int) -> Cell:
         extents = [Extent(k, 1, kept=False), *(Extent(0, n) for n in x.shape[1:])]
         ssa = extract_slice(x.ssa, x.dtype, extents)
-        way = Way(x, lambda now: self._row(now, k), lambda now, given: insert_slice(given.ssa, now.ssa, extents))
+        way = Way(
+            x, lambda now: self._row(now, k), lambda now, given: insert_slice(given.ssa, now.ssa, extents)
+        )
         return x.view(Cell(x.dtype, x.shape[1:], ssa, is_scalar=len(x.shape) == 1), way)
 
     # -- statements --------------------------------------------------------------------------
@@ -247,6 +257,7 @@ class ProgramTranslator(WrittenArrays):
         self.write(node, old, elementwise.in_type_of(self, node, old, new, old.shape).ssa)
 
     def assign(self, target: ast.expr, value: Value, written: ast.expr | None = None) -> None:
+        value = current(value)
         is_result = isinstance(target, ast.Name) and target.id.startswith(".")
         if is_result and isinstance(value, Selection):
             raise selections.refuse_result(self, written or target)
