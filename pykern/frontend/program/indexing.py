@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mlir import ir
+
 from pykern.data.source import LIST
 from pykern.frontend.casts import convert
 from pykern.frontend.program import each_writes, elementwise, gathering, selections, tiles
