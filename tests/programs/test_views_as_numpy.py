@@ -230,7 +230,33 @@ def of_several_dimensions(x, n):
     return a, v, w
 
 
+def rows_that_change_places(x, n):
+    """NumPy reads the first row when the second one is written: both are the same."""
+    y = np.stack((x, x * n))
+    y[0], y[1] = y[1], y[0]
+    return y
+
+
+def beside_a_write_in_one_expression(x, n):
+    """NumPy takes the part first, and reads it when everything beside it has been done."""
+
+    def first(p):
+        p[0] = n
+        return p[1]
+
+    return x[:1] + first(x), x[:1], first(x)
+
+
+def in_a_tuple_that_is_returned(x, n):
+    pair = (x[:1], n)
+    x[0] = 3
+    return pair
+
+
 FUNCTIONS = [
+    rows_that_change_places,
+    beside_a_write_in_one_expression,
+    in_a_tuple_that_is_returned,
     read_in_a_loop_that_writes,
     read_while_the_array_is_written,
     a_view_of_a_view_in_a_loop,
@@ -276,6 +302,25 @@ def test_in_a_loop_that_stays():
             found[-1] if isinstance(found, tuple) else found,
             wanted[-1] if isinstance(wanted, tuple) else wanted,
         )
+
+
+@pk.kernel
+def double(y, x):
+    i = pk.index()
+    y[i] = 2 * x[i]
+
+
+def test_launches_into_views():
+    @pk.jit
+    def program(x):
+        row, column = x[0], x[:, 1]
+        double(row[1:], x[1, :2].copy(), ndrange=2)
+        double(column, column + 1, ndrange=2)
+        return row.sum()
+
+    mine = np.arange(6.0).reshape(2, 3)
+    assert program(mine) == 0 + 2 * (6 + 1) + 8
+    np.testing.assert_array_equal(mine, [[0, 14, 8], [3, 10, 5]])
 
 
 def test_gradient_of_what_is_written_through_a_view():

@@ -23,7 +23,7 @@ from pykern.frontend.complex_numbers import (
     pair,
 )
 from pykern.frontend.program import elementwise, indexing, shaping
-from pykern.frontend.program.aliasing import check_fresh
+from pykern.frontend.program.aliasing import check_fresh, current
 from pykern.frontend.program.selections import Selection, is_same
 from pykern.frontend.program.tensors import Extent, extract_slice, fill
 from pykern.frontend.program.values import Cell, DictValue, parts
@@ -103,7 +103,7 @@ def result(t: ProgramTranslator, node: ast.AST, value: ComplexValue, results: li
     """The form of a returned complex value."""
     kind = "array" if is_array(value) else "number"
     kind = "python" if isinstance(value.real, Scalar) and value.real.dtype.weak else kind
-    real, imag = (t.as_cell(part) if isinstance(part, Scalar) else part for part in value.items)
+    real, imag = (t.as_cell(part) if isinstance(part, Scalar) else current(part) for part in value.items)
     assert isinstance(real, Cell) and isinstance(imag, Cell)
     for part in (real, imag):
         check_fresh(t, node, part)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pykern.frontend import arithmetic, casts
-from pykern.frontend.program.aliasing import check_fresh
+from pykern.frontend.program.aliasing import check_fresh, current
 from pykern.frontend.program.arguments import is_sequence
 from pykern.frontend.program.tensors import Input, Shape, elementwise, fill, reshape, strong
 from pykern.frontend.program.tile_lengths import meet
@@ -29,7 +29,7 @@ Function = Callable[[list[Scalar]], "Scalar | tuple[Scalar, ...]"]
 
 def apply(t: ProgramTranslator, node: ast.AST, operands: Sequence[Value], function: Function) -> Value:
     """`function` on every element. Several results come as a tuple. Tuples and lists are arrays here, as for NumPy."""
-    operands = [t.as_array(node, operand) if is_sequence(operand) else operand for operand in operands]
+    operands = [t.as_array(node, one) if is_sequence(one) else current(one) for one in operands]
     for operand in operands:
         if not isinstance(operand, Cell | Scalar):
             raise t.type_error(node, f"an array or a number is needed here, not {describe(operand)}")

@@ -17,7 +17,7 @@ from mlir import ir
 
 from pykern.frontend.casts import materialise
 from pykern.frontend.program import complex_arrays
-from pykern.frontend.program.aliasing import check_fresh
+from pykern.frontend.program.aliasing import check_fresh, current
 from pykern.frontend.program.values import Cell, DictValue
 from pykern.frontend.values import ComplexValue, NoneValue, Scalar, Text, TupleValue, Value, describe
 from pykern.types import bool_
@@ -33,7 +33,9 @@ def result_tree(t: ProgramTranslator, node: ast.AST, value: Value, results: list
     if isinstance(value, ComplexValue):
         return complex_arrays.result(t, node, value, results)
     if isinstance(value, Cell):
+        value = current(value)
         check_fresh(t, node, value)
+        assert isinstance(value, Cell)
         results.append(value.ssa)
         if not value.is_scalar:
             return {"array": len(results) - 1, "dtype": value.dtype.name}

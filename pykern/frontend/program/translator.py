@@ -262,7 +262,7 @@ class ProgramTranslator(WrittenArrays):
         if is_result and isinstance(value, Selection):
             raise selections.refuse_result(self, written or target)
         for part in cells(value) if is_result else (value,):  # what is returned is read, parts of it as well
-            check_fresh(self, target, part)
+            check_fresh(self, target, current(part))
         if isinstance(target, ast.Subscript):
             base = self.expression(target.value)
             if isinstance(base, ComplexValue):
