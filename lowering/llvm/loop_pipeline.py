@@ -126,13 +126,11 @@ def loop_pipeline(
             CarrySelectedLoads(),  # of branches that are choices now
             # before what looks whether loops are left; it takes memory
             *([HoistColumnSums()] if kernel and not alone else []),
-            *([HoistSums()] if kernel else []),  # before lanes, each of which would do the same
-            *([KeepElements()] if kernel else []),  # before lanes; programs compute one value once
+            HoistSums(),  # before lanes, each of which would do the same
+            KeepElements(),  # before lanes
             PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
-            *([TransposeItems()] if kernel else []),  # before lanes, which would gather
-            *(
-                [VectorizeRows()] if kernel else []
-            ),  # of what lanes would not gain from; programs reorder sums
+            TransposeItems(),  # before lanes, which would gather
+            VectorizeRows(),  # of what lanes would not gain from
             # while what is put on tapes and added to shadows is one op each
             VectorizeItems(masks=cpu(machine).isa == "avx512"),
             LowerTapes(),  # one tape a thread
