@@ -15,6 +15,7 @@ from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.ir.structured import indexing_maps, is_elementwise
 from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import is_constant
+from pykern.passes.vectorize.accesses import ELEMENTARY
 
 READ, WRITTEN = "tensor.extract_slice", "tensor.insert_slice"
 
@@ -104,6 +105,8 @@ def _is_of_a_row(op: ir.Operation, rows: tuple[int, ...]) -> bool:
         return not any(isinstance(v.type, ir.ShapedType) for v in (*op.operands, *op.results))
     if not is_elementwise(op) or tuple(ir.ShapedType(op.results[0].type).shape) != rows:
         return False
+    if any(inner.operation.name in ELEMENTARY for inner in op.regions[0].blocks[0].operations):
+        return False  # of a column they are computed in vectors, of a row one after the other
     maps = zip(op.operands, indexing_maps(op), strict=True)
     return all(
         one == ir.AffineMap.get_identity(len(rows))
