@@ -17,6 +17,7 @@ from pykern.lowering.llvm.short_floats import EMULATE_BF16
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.stack import LimitStack
 from pykern.lowering.llvm.tapes import LowerTapes
+from pykern.passes.arithmetic.branch_conversions import BranchConversions
 from pykern.passes.arithmetic.call_extremes import CallExtremes
 from pykern.passes.arithmetic.join_choices import JoinChoices
 from pykern.passes.arithmetic.join_nan_tests import JoinNanTests
@@ -171,6 +172,7 @@ def loop_pipeline(
             Upstream("canonicalize,cse"),
             # integer powers become a loop, in a function of their own
             Upstream("convert-math-to-funcs", where=MATH),
+            BranchConversions(),  # of what is not in vectors now; before choices are joined
             JoinChoices(),  # after reductions and lanes, which know each comparison by itself
             BreakChains(),  # when all arithmetic is there, and loops still are loops
             Upstream("convert-vector-to-llvm", where=("vector.",), but=PLAIN_VECTORS),

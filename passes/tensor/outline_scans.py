@@ -126,7 +126,9 @@ class _Kernel:
             memref.store(self._number(op.operands[0]), self._array(op.operands[1]), self._place(op))
         elif op.name == "linalg.generic":
             block = op.regions[0].blocks[0]
-            inside = dict(zip(list(block.arguments)[:-1], map(self._number, list(op.operands)[:-1]), strict=True))
+            inside = dict(
+                zip(list(block.arguments)[:-1], map(self._number, list(op.operands)[:-1]), strict=True)
+            )
             inside |= {v: self._number(v) for v in free_values(op, nested_only=True)}
             (self.known[op.results[0]],) = clone_block(block, inside)
         elif op.name != "tensor.empty":

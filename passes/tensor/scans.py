@@ -78,7 +78,8 @@ def _column(op: ir.Operation) -> Column | None:
     whole = ir.ShapedType(op.operands[op.name == WRITTEN].type)
     part = ir.ShapedType(op.operands[0].type if op.name == WRITTEN else op.results[0].type)
     starts, sizes, steps = (
-        list(ir.DenseI64ArrayAttr(op.attributes[f"static_{name}"])) for name in ("offsets", "sizes", "strides")
+        list(ir.DenseI64ArrayAttr(op.attributes[f"static_{name}"]))
+        for name in ("offsets", "sizes", "strides")
     )
     if whole.rank < 2 or sizes[-1] != 1 or list(part.shape) != sizes[:-1] or set(steps) != {1}:
         return None
@@ -137,7 +138,8 @@ def _is_in_order(scan: Scan) -> bool:
     end = block.operations[len(block.operations) - 1].operation
     yielded = terminator_operands(block)
     return all(yielded[n] == value for n, value in newest.items()) and all(
-        (user := use.owner.operation) == end or (user in scan.columns and use.operand_number == (user.name == WRITTEN))
+        (user := use.owner.operation) == end
+        or (user in scan.columns and use.operand_number == (user.name == WRITTEN))
         for state in scan.array_of
         for use in state.uses
     )

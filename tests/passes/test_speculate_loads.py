@@ -45,6 +45,19 @@ def weights_of_what_is_positive(o, x, w):
 
 
 @pk.kernel
+def changes_of_sign(o, x, w):
+    i = pk.index()
+    o[i] = 0
+    s = pk.f32(0)
+    for j in range(1, x.shape[1]):
+        if (x[i, j - 1] > 0 and x[i, j] <= 0) or (x[i, j - 1] <= 0 and x[i, j] > 0):
+            o[i] += 1
+        if w[i, j] > 0:
+            s += w[i, j]
+    o[i] += s
+
+
+@pk.kernel
 def of_both_sides(o, x, w):
     i = pk.index()
     s = pk.f32(0)
@@ -100,7 +113,7 @@ def test_fewer_rows_than_work_items():
     assert_as_reference(third_column_of_some, [np.zeros(40, np.float32)], [p, wanted], 40)
 
 
-@pytest.mark.parametrize("kernel", [weights_of_what_is_positive, of_both_sides])
+@pytest.mark.parametrize("kernel", [weights_of_what_is_positive, changes_of_sign, of_both_sides])
 @pytest.mark.parametrize("shape", [(33, 33), (70, 70)], ids=str)
 def test_other_arrays(kernel, shape):
     drawn = np.random.default_rng(2)

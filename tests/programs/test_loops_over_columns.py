@@ -1,4 +1,4 @@
-"""Loops of programs that go from column to column run row by row: their numbers, and those of kernels launched there."""
+"""Loops of programs that go from column to column run row by row; kernels that are launched there add in order."""
 
 from __future__ import annotations
 
