@@ -26,8 +26,8 @@ _CARRIES = ("arith.index_cast", "arith.extsi", "arith.addi", "arith.subi", "arit
             "arith.andi", "arith.select")  # fmt: skip
 """Ops through which an index is made of the number."""
 _MOST_STEPS = 8
-_FIRST_INDEX = {"memref.load": 1, "memref.store": 2, "memref.atomic_rmw": 2, "memref.generic_atomic_rmw": 1}
-"""Accesses, and which of their operands is the first index."""
+_FIRST_WRITTEN = {"memref.store": 2, "memref.atomic_rmw": 2, "memref.generic_atomic_rmw": 1}
+"""Ops that write, and which of their operands is the first index."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,7 @@ def _is_in_loop(op: ir.Operation) -> bool:
 
 def _becomes_index(op: ir.Operation, writes: bool) -> bool:
     """Whether memory is read or written at an index that is made of the op's result."""
+    first_index = _FIRST_WRITTEN if writes else {"memref.load": 1, **_FIRST_WRITTEN}
     waiting = [(op.results[0], 0)]
     while waiting:
         value, steps = waiting.pop()
@@ -97,9 +98,8 @@ def _becomes_index(op: ir.Operation, writes: bool) -> bool:
             user = use.owner.operation
             if user.name in _CARRIES and steps < _MOST_STEPS:
                 waiting.append((user.results[0], steps + 1))
-            elif user.name in _FIRST_INDEX and use.operand_number >= _FIRST_INDEX[user.name]:
-                if not writes or user.name != "memref.load":
-                    return True
+            elif use.operand_number >= first_index.get(user.name, len(user.operands)):
+                return True
     return False
 
 

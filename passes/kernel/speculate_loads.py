@@ -43,9 +43,10 @@ class SpeculateLoads(Pass):
     Out: an scf.if of loads whose place another access names in front of it, and of at most `ops` cheap operations
          beside, is a choice of values, an arith.select each; so is one without loads that gives an index, which
          `kern-choose-loads` asks for, and one that adds to a sum of a row, if rows then run several at a time.
-         Of branches that differ between work-items and have no effects, other loads stand in front of the branch, in a version of the loop over work-items that
-         runs where comparisons of lengths say so; an index of which nothing is known (`x[c[i, k]]`) is 0 where the
-         branch is not taken; where that would not bring work-items into lanes, they stay.
+         Of branches that differ between work-items and have no effects, other loads stand in front of the branch, in a
+         version of the loop over work-items that runs where comparisons of lengths say so; an index of which nothing is
+         known (`x[c[i, k]]`) is 0 where the branch is not taken; where that would not bring work-items into lanes, they
+         stay.
     """
 
     name: ClassVar[str] = "kern-speculate-loads"
