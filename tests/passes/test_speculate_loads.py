@@ -113,7 +113,7 @@ def test_fewer_rows_than_work_items():
     assert_as_reference(third_column_of_some, [np.zeros(40, np.float32)], [p, wanted], 40)
 
 
-@pytest.mark.parametrize("kernel", [weights_of_what_is_positive, changes_of_sign, of_both_sides])
+@pytest.mark.parametrize("kernel", [weights_of_what_is_positive, of_both_sides])
 @pytest.mark.parametrize("shape", [(33, 33), (70, 70)], ids=str)
 def test_other_arrays(kernel, shape):
     drawn = np.random.default_rng(2)
@@ -121,6 +121,13 @@ def test_other_arrays(kernel, shape):
     x[0, :5] = np.nan, np.inf, -0.0, 0.0, -np.inf
     assert_as_reference(kernel, [np.zeros(shape[0], np.float32)], [x, w], shape[0])
     assert_as_reference(kernel, [np.zeros(9, np.float32)], [x, w[:9, :9] if shape[0] < 9 else w], 9)
+
+
+def test_sums_under_conditions():
+    """Branches in branches, and sums that grow or stay, of more rows than run at a time."""
+    x, w = (np.random.default_rng(5).standard_normal((11, 21)).astype(np.float32) for _ in range(2))
+    x[0, :5] = np.nan, np.inf, -0.0, 0.0, -np.inf
+    assert_as_reference(changes_of_sign, [np.zeros(11, np.float32)], [x, w], 11)
 
 
 def test_where_the_branch_guards():
