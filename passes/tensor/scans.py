@@ -6,7 +6,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from mlir import ir
@@ -44,7 +44,7 @@ class Scan:
     """Of each state of an array that the loop changes, its place among what is carried."""
 
     @property
-    def carried(self) -> list[ir.Value]:
+    def carried(self) -> Sequence[ir.Value]:
         return list(self.loop.regions[0].blocks[0].arguments)[1:]
 
     @property
