@@ -16,6 +16,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, math, scf
 
+from pykern.passes.analysis.cost_model.operations import INDEX_STEPS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.values import made_by
@@ -25,7 +26,6 @@ _LOOPS = ("scf.for", "scf.while", "scf.parallel")
 _CARRIES = ("arith.index_cast", "arith.extsi", "arith.addi", "arith.subi", "arith.muli", "arith.minsi", "arith.maxsi",
             "arith.andi", "arith.select")  # fmt: skip
 """Ops through which an index is made of the number."""
-_MOST_STEPS = 8
 _FIRST_WRITTEN = {"memref.store": 2, "memref.atomic_rmw": 2, "memref.generic_atomic_rmw": 1}
 """Ops that write, and which of their operands is the first index."""
 
@@ -96,7 +96,7 @@ def _becomes_index(op: ir.Operation, writes: bool) -> bool:
         value, steps = waiting.pop()
         for use in value.uses:
             user = use.owner.operation
-            if user.name in _CARRIES and steps < _MOST_STEPS:
+            if user.name in _CARRIES and steps < INDEX_STEPS:
                 waiting.append((user.results[0], steps + 1))
             elif use.operand_number >= first_index.get(user.name, len(user.operands)):
                 return True
