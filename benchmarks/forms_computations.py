@@ -14,6 +14,7 @@ from forms_points import POINTS
 from forms_products import PRODUCTS
 from forms_records import RECORDS
 from forms_rows import ROWS
+from forms_scans import SCANS
 from forms_setting import Computation, Form
 from forms_shared import SHARED
 from forms_small import SMALL
@@ -39,6 +40,7 @@ COMPUTATIONS: tuple[Computation, ...] = (
     *COMMON,
     *PARTS,
     *LAUNCHES,
+    *SCANS,
 )
 QUICK = {"heat", "clamped", "periodic", "row sum", "product", "axpy", "distances"}
 

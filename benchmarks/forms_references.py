@@ -15,6 +15,7 @@ from forms_grids import GRID_REFERENCES
 from forms_launches import LAUNCH_REFERENCES
 from forms_lines import LINE_REFERENCES
 from forms_parts import PART_REFERENCES
+from forms_scans import SCAN_REFERENCES
 from forms_shared import SHARED_REFERENCES
 from forms_small import SMALL_REFERENCES
 
@@ -220,6 +221,7 @@ REFERENCES: dict[str, Reference] = {
     **COMMON_REFERENCES,
     **PART_REFERENCES,
     **SHARED_REFERENCES,
+    **SCAN_REFERENCES,
     **LAUNCH_REFERENCES,
     "polynomial": lambda o, x, c: np.polyval(c[::-1].astype(np.float64), x),
 }

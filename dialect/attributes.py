@@ -115,6 +115,8 @@ ENDLESS = _declared("endless", mark, FUNCTION,
     "There is a loop in the kernel whose trip count is not known before it runs.")
 ITEMS = _declared("items", mark, LOOP,
     "This is the innermost loop over the work-items of a kernel without workgroups.")
+FEW = _declared("few", mark, LOOP,
+    "This loop over work-items runs where a loop in it has few iterations; a copy runs elsewhere.")
 EACH = _declared("each", mark, LOOP,
     "The loop over the work-items of a launch that one of a device does.")
 ITEMS_EACH = _declared("items_each", lengths(1), FUNCTION,

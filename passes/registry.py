@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from pykern.errors import PassError
+from pykern.passes.arithmetic.branch_conversions import BranchConversions
 from pykern.passes.arithmetic.call_extremes import CallExtremes
 from pykern.passes.arithmetic.expand_f16 import ExpandF16
 from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
@@ -81,6 +82,7 @@ ENTRY_POINTS = "pykern.passes"
 LARGEST = 2**62
 """The largest number that passes take as an option: sums of a few of them still fit in 64 bits."""
 OWN: tuple[type[Pass], ...] = (
+    BranchConversions,
     CallExtremes,
     CarryCells,
     CarryDivisions,

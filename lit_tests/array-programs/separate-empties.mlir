@@ -71,3 +71,26 @@ func.func @looked_up(%n: index) -> tensor<4xi64> attributes {kern.program} {
   %r = tensor.insert %sum into %fill[%c0] : tensor<4xi64>
   return %r : tensor<4xi64>
 }
+
+// An array whose elements are looked up in another one is no fill: it is computed once for all that read it.
+
+// CHECK-LABEL: func.func @turned
+// CHECK: linalg.generic
+// CHECK: tensor.extract
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @turned(%x: tensor<9xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes {kern.program} {
+  %c8 = arith.constant 8 : index
+  %e = tensor.empty() : tensor<9xf32>
+  %turned = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      outs(%e : tensor<9xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %k = arith.subi %c8, %i : index
+    %v = tensor.extract %x[%k] : tensor<9xf32>
+    linalg.yield %v : f32
+  } -> tensor<9xf32>
+  %a = tensor.extract_slice %turned[0] [4] [1] : tensor<9xf32> to tensor<4xf32>
+  %b = tensor.extract_slice %turned[5] [4] [1] : tensor<9xf32> to tensor<4xf32>
+  return %a, %b : tensor<4xf32>, tensor<4xf32>
+}

@@ -18,7 +18,7 @@
 // CHECK:     scf.for
 // CHECK:       memref.store
 // CHECK-NEXT: }
-// CHECK-NEXT: } {kern.items}
+// CHECK-NEXT: } {kern.few, kern.items}
 func.func @columns(%o: memref<?x?xf32>, %a: memref<?x?xf32>, %b: memref<?x?xf32>, %lo: index, %hi: index) attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

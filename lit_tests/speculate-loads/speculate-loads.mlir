@@ -192,3 +192,84 @@ func.func @without_a_loop(%o: memref<?xf32>, %x: memref<?xf32>, %y: memref<?xf32
   } {kern.items}
   return
 }
+
+// A sum of a row that grows by something or stays as it is grows by that or by nothing: then rows run several at a time.
+
+// CHECK-LABEL: func.func @grows
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK: %[[OR_NOT:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
+// CHECK-NEXT: arith.addf %{{.*}}, %[[OR_NOT]]
+// CHECK: memref.store
+// ONCE-LABEL: func.func @grows
+// ONCE: scf.if
+func.func @grows(%o: memref<?xf32>, %x: memref<?x?xf32>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c1 : memref<?x?xf32>
+  scf.for %i = %lo to %hi step %c1 {
+    %s = scf.for %j = %c0 to %n step %c1 iter_args(%t = %zero) -> (f32) {
+      %v = memref.load %x[%i, %j] : memref<?x?xf32>
+      %is = arith.cmpf ogt, %v, %zero : f32
+      %u = scf.if %is -> (f32) {
+        %w = arith.addf %t, %one : f32
+        scf.yield %w : f32
+      } else {
+        scf.yield %t : f32
+      }
+      scf.yield %u : f32
+    }
+    memref.store %s, %o[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}
+
+// `and` and `or` make branches within branches: the inner ones become choices first.
+
+// CHECK-LABEL: func.func @nested
+// CHECK: scf.if %{{.*}} {
+// CHECK-NOT: scf.if
+// CHECK: } else {
+func.func @nested(%o: memref<?xf32>, %x: memref<?x?xf32>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %no = arith.constant false
+  %yes = arith.constant true
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c1 : memref<?x?xf32>
+  scf.for %i = %lo to %hi step %c1 {
+    %s = scf.for %j = %c1 to %n step %c1 iter_args(%t = %zero) -> (f32) {
+      %before = arith.subi %j, %c1 : index
+      %p = memref.load %x[%i, %before] : memref<?x?xf32>
+      %a = arith.cmpf ogt, %p, %zero : f32
+      %b = scf.if %a -> (i1) {
+        scf.yield %yes : i1
+      } else {
+        %v = memref.load %x[%i, %j] : memref<?x?xf32>
+        %c = arith.cmpf ogt, %v, %zero : f32
+        %d = scf.if %c -> (i1) {
+          %w = memref.load %x[%i, %c0] : memref<?x?xf32>
+          %e = arith.cmpf ogt, %w, %zero : f32
+          scf.yield %e : i1
+        } else {
+          scf.yield %no : i1
+        }
+        scf.yield %d : i1
+      }
+      %u = scf.if %b -> (f32) {
+        %w = arith.addf %t, %p : f32
+        scf.yield %w : f32
+      } else {
+        scf.yield %t : f32
+      }
+      scf.yield %u : f32
+    }
+    memref.store %s, %o[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}

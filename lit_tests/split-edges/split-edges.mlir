@@ -207,3 +207,49 @@ func.func @offset(%o: memref<?xf32>, %t: memref<?xf32>, %e: memref<?xi32>, %lo: 
   } {kern.items}
   return
 }
+
+// An array that is padded by a program: the nest of a program has rims, too. A loop that reads what it writes has none.
+
+// CHECK-LABEL: func.func private @padded
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: arith.maxsi
+// CHECK: scf.for %[[J:.*]] = %c1 to %c642
+// CHECK-NOT: arith.maxsi
+// CHECK: %[[AT:.*]] = arith.subi %[[J]], %c1
+// CHECK-NEXT: memref.load %arg1[%{{.*}}, %[[AT]]]
+// CHECK-LABEL: func.func private @in_place
+// CHECK: scf.for
+// CHECK: arith.maxsi
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func private @padded(%a: memref<482x643xi32>, %b: memref<480x641xi32>, %lo: index, %hi: index)
+    attributes {kern.nest, kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c643 = arith.constant 643 : index
+  %c640 = arith.constant 640 : index
+  scf.for %i = %lo to %hi step %c1 {
+    scf.for %j = %c0 to %c643 step %c1 {
+      %m = arith.subi %j, %c1 : index
+      %n = arith.maxsi %m, %c0 : index
+      %k = arith.minsi %n, %c640 : index
+      %v = memref.load %b[%i, %k] : memref<480x641xi32>
+      memref.store %v, %a[%i, %j] : memref<482x643xi32>
+    }
+  }
+  return
+}
+
+func.func private @in_place(%a: memref<643xi32>) attributes {kern.nest, kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c643 = arith.constant 643 : index
+  scf.for %j = %c0 to %c643 step %c1 {
+    %m = arith.subi %j, %c1 : index
+    %k = arith.maxsi %m, %c0 : index
+    %v = memref.load %a[%k] : memref<643xi32>
+    memref.store %v, %a[%j] : memref<643xi32>
+  }
+  return
+}

@@ -17,6 +17,7 @@ from pykern.lowering.llvm.short_floats import EMULATE_BF16
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.stack import LimitStack
 from pykern.lowering.llvm.tapes import LowerTapes
+from pykern.passes.arithmetic.branch_conversions import BranchConversions
 from pykern.passes.arithmetic.call_extremes import CallExtremes
 from pykern.passes.arithmetic.join_choices import JoinChoices
 from pykern.passes.arithmetic.join_nan_tests import JoinNanTests
@@ -126,13 +127,11 @@ def loop_pipeline(
             CarrySelectedLoads(),  # of branches that are choices now
             # before what looks whether loops are left; it takes memory
             *([HoistColumnSums()] if kernel and not alone else []),
-            *([HoistSums()] if kernel else []),  # before lanes, each of which would do the same
-            *([KeepElements()] if kernel else []),  # before lanes; programs compute one value once
+            HoistSums(),  # before lanes, each of which would do the same
+            KeepElements(),  # before lanes
             PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
-            *([TransposeItems()] if kernel else []),  # before lanes, which would gather
-            *(
-                [VectorizeRows()] if kernel else []
-            ),  # of what lanes would not gain from; programs reorder sums
+            TransposeItems(),  # before lanes, which would gather
+            VectorizeRows(),  # of what lanes would not gain from
             # while what is put on tapes and added to shadows is one op each
             VectorizeItems(masks=cpu(machine).isa == "avx512"),
             LowerTapes(),  # one tape a thread
@@ -173,6 +172,7 @@ def loop_pipeline(
             Upstream("canonicalize,cse"),
             # integer powers become a loop, in a function of their own
             Upstream("convert-math-to-funcs", where=MATH),
+            BranchConversions(),  # of what is not in vectors now; before choices are joined
             JoinChoices(),  # after reductions and lanes, which know each comparison by itself
             BreakChains(),  # when all arithmetic is there, and loops still are loops
             Upstream("convert-vector-to-llvm", where=("vector.",), but=PLAIN_VECTORS),

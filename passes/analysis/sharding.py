@@ -16,7 +16,6 @@ from pykern.passes.ir.structured import (
     Structured,
     dimensions_in,
     is_fill,
-    is_scalar_arithmetic,
     loop_lengths,
     reduction_loops,
 )
@@ -118,7 +117,7 @@ def _is_constant(value: ir.Value) -> bool:
     if made_by(value, "tensor.empty", "linalg.fill") is not None:
         return True
     op = made_by(value, "linalg.generic")
-    return op is not None and is_fill(op) and is_scalar_arithmetic(Structured(op).ops)
+    return op is not None and is_fill(op)
 
 
 def _keep(found: _Dimensions, value: ir.Value) -> None:

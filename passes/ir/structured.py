@@ -110,7 +110,10 @@ def is_fill(op: ir.Operation) -> bool:
     """Whether it is a linalg.generic on tensors that reads none: the same scalar everywhere."""
     if op.name != "linalg.generic" or len(op.results) != 1:
         return False
-    return not any(isinstance(v.type, ir.RankedTensorType) for v in list(op.operands)[:-1])
+    if any(isinstance(v.type, ir.RankedTensorType) for v in list(op.operands)[:-1]):
+        return False
+    *inside, _ = (each.operation for each in op.regions[0].blocks[0].operations)
+    return is_scalar_arithmetic(inside)  # what looks elements up reads a tensor, too
 
 
 def is_structured(op: ir.Operation) -> bool:

@@ -24,8 +24,8 @@ from pykern.passes.framework import Pass
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.effects import writes_nothing
 from pykern.passes.ir.memory import is_never_written
+from pykern.passes.ir.own_cells import is_independent
 from pykern.passes.ir.values import free_values, is_inside, is_nested_in, parent_of
-from pykern.passes.kernel.items_from_loops import is_independent
 from pykern.passes.kernels import find, unaliased_loops
 from pykern.passes.remarks import remark
 

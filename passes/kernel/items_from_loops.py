@@ -21,9 +21,9 @@ from pykern.passes.analysis.cost_model.lengths import FEWEST_FLAT_COLUMNS
 from pykern.passes.analysis.cost_model.operations import ASSUMED_TRIPS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import writes_nothing
-from pykern.passes.ir.index_arithmetic import affine_of, hoist
+from pykern.passes.ir.index_arithmetic import hoist
 from pykern.passes.ir.loop_versions import branch_on
-from pykern.passes.ir.memory import has_one_name
+from pykern.passes.ir.own_cells import UNDERSTOOD, indices_of, is_independent
 from pykern.passes.ir.values import is_argument, is_inside
 from pykern.passes.kernel.edges import edges_of
 from pykern.passes.kernels import (
@@ -36,18 +36,6 @@ from pykern.passes.kernels import (
 )
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.items.worth import depth
-
-_UNDERSTOOD = (
-    "arith.",
-    "math.",
-    "memref.dim",
-    "memref.load",
-    "memref.store",
-    "scf.for",
-    "scf.if",
-    "scf.yield",
-)
-"""Beginnings of names of ops whose effects are known."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +90,8 @@ class ItemsFromLoops(Pass):
         with ir.InsertionPoint(items), items.location:
             length = index_arithmetic("subi", upper, lower)
             is_long = arith.CmpIOp(arith.CmpIPredicate.sge, length, index_constant(self.least)).result
-            branch_on(items, is_long)
+            other, _ = branch_on(items, is_long)
+            other.attributes[kern.FEW] = ir.UnitAttr.get()
         return True
 
 
@@ -113,7 +102,7 @@ def _is_worth_it(loop: ir.Operation) -> bool:
 
 def _only_writer(loop: ir.Operation) -> ir.Operation | None:
     """The loop in this one that does all the writing, with nothing before and behind it that takes long."""
-    if loop.results or not all(op.name.startswith(_UNDERSTOOD) for op in find(loop, lambda _: True)):
+    if loop.results or not all(op.name.startswith(UNDERSTOOD) for op in find(loop, lambda _: True)):
         return None
     inside = [o.operation for o in loop.regions[0].blocks[0].operations][:-1]
     writing = [op for op in inside if not writes_nothing(op)]
@@ -123,35 +112,11 @@ def _only_writer(loop: ir.Operation) -> ir.Operation | None:
     return writing[0] if is_alone and not writing[0].results else None
 
 
-def is_independent(loop: ir.Operation) -> bool:
-    """Whether an iteration reads and writes, of what the loop writes, cells that no other one touches."""
-    accesses = find(loop, lambda op: op.name in MEMORY_OPERAND)
-    written = dict.fromkeys(op.operands[1] for op in accesses if op.name == "memref.store")
-    return all(
-        is_argument(memory) and has_one_name(memory) and _has_own_cells(loop, accesses, memory)
-        for memory in written
-    )
-
-
-def _has_own_cells(loop: ir.Operation, accesses: list[ir.Operation], memory: ir.Value) -> bool:
-    """Whether one index is the same sum of the loop's variable and what does not change in all accesses."""
-    rows = [_indices(op) for op in accesses if op.operands[MEMORY_OPERAND[op.name]] == memory]
-    for column in zip(*rows, strict=True):
-        forms = [affine_of(index, loop) for index in dict.fromkeys(column)]
-        if forms[0] is not None and forms[0].coefficient and all(form == forms[0] for form in forms):
-            return True
-    return False
-
-
-def _indices(op: ir.Operation) -> list[ir.Value]:
-    return list(op.operands)[MEMORY_OPERAND[op.name] + 1 :]
-
-
 def _gain(body: ir.Operation, loop: ir.Operation) -> int:
     """How many accesses in `body` walk along memory with the variable of `loop`, less those that jump with it."""
     found = 0
     for op in find(body, lambda op: op.name in MEMORY_OPERAND):
-        moves = [_move(index, loop) for index in _indices(op)]
+        moves = [_move(index, loop) for index in indices_of(op)]
         is_still = not any(move != 0 for move in moves)
         walks = moves[-1:] == [1] and not any(move != 0 for move in moves[:-1])
         found += 0 if is_still else (1 if walks else -1) * ASSUMED_TRIPS ** depth(op, body)

@@ -42,10 +42,11 @@ class SpeculateLoads(Pass):
     In:  kernels as loops over work-items.
     Out: an scf.if of loads whose place another access names in front of it, and of at most `ops` cheap operations
          beside, is a choice of values, an arith.select each; so is one without loads that gives an index, which
-         `kern-choose-loads` asks for. Of branches that differ between work-items
-         and have no effects, other loads stand in front of the branch, in a version of the loop over work-items that
-         runs where comparisons of lengths say so; an index of which nothing is known (`x[c[i, k]]`) is 0 where the
-         branch is not taken; where that would not bring work-items into lanes, they stay.
+         `kern-choose-loads` asks for, and one that adds to a sum of a row, if rows then run several at a time.
+         Of branches that differ between work-items and have no effects, other loads stand in front of the branch, in a
+         version of the loop over work-items that runs where comparisons of lengths say so; an index of which nothing is
+         known (`x[c[i, k]]`) is 0 where the branch is not taken; where that would not bring work-items into lanes, they
+         stay.
     """
 
     name: ClassVar[str] = "kern-speculate-loads"
@@ -68,25 +69,21 @@ class SpeculateLoads(Pass):
 
     def _version(self, kernel: ir.Operation, loop: ir.Operation) -> bool:
         """Give a loop over work-items a version whose branches read nothing."""
-        if loop.results or kern.NOALIAS not in kernel.attributes or not _waiting(loop):
+        if loop.results or kern.NOALIAS not in kernel.attributes or not self._waiting(loop):
             return False
-        with ir.InsertionPoint(loop), loop.location:
-            conditions = [is_within(load, loop) for branch in _waiting(loop) for load in _loads(branch)]
-            if any(found is None for found in conditions):
-                return False
+        with ir.InsertionPoint(loop):
             trial = loop.clone().operation
-        for branch in _waiting(trial):
-            self._read_before(branch, trial)
-        for branch in named(trial, "scf.if"):  # around those that are choices now
-            if branch.results and all(is_speculatable(op) for op in _inside(branch)):
-                self._choose_if_short(branch)
-        if not _run_in_lanes(kernel, trial):
+        conditions = self._read_all_before(trial)
+        if conditions is None or not (
+            _run_in_lanes(kernel, trial) if conditions else chains_of(kernel, trial)
+        ):
             trial.erase()
             return True
+        if not conditions:
+            loop.erase()
+            return True
         with ir.InsertionPoint(loop), loop.location:
-            holds = functools.reduce(
-                lambda a, b: arith.AndIOp(a, b).result, [one for found in conditions for one in found or []]
-            )
+            holds = functools.reduce(lambda a, b: arith.AndIOp(a, b).result, conditions)
             versions = scf.IfOp(holds, has_else=True)
             for block, version in ((versions.then_block, trial), (versions.else_block, loop)):
                 with ir.InsertionPoint(block):
@@ -96,6 +93,34 @@ class SpeculateLoads(Pass):
         for op in [loop, *named(loop, "scf.for")]:
             leave_alone(op)  # it hardly ever runs
         return True
+
+    def _waiting(self, loop: ir.Operation) -> list[ir.Operation]:
+        """Branches that keep work-items out of lanes by what they read alone, or sums of rows out of their order."""
+        return [
+            branch
+            for branch in named(loop, "scf.if")
+            if branch.results and _is_in_counted_loops(branch, loop)
+            and (_loads(branch) or (len(branch.results) <= self.ops and _adds(branch)))
+            and _reads_alone(branch) and _differs(branch.operands[0], loop)
+        ]  # fmt: skip
+
+    def _read_all_before(self, items: ir.Operation) -> list[ir.Value] | None:
+        """Let no branch read: the conditions under which all that is read then lies in its array; None where bounds of
+        loops say that something may not. Branches around others, as `and` and `or` make them, wait for those."""
+        conditions: list[ir.Value] = []
+        while waiting := self._waiting(items):
+            with ir.InsertionPoint(items), items.location:
+                found = [is_within(load, items) for branch in waiting for load in _loads(branch)]
+            for each in found:
+                if each is None:
+                    return None
+                conditions += each
+            for branch in waiting:
+                self._read_before(branch, items)
+            for branch in named(items, "scf.if"):  # around those that are choices now
+                if branch.results and all(is_speculatable(op) for op in _inside(branch)):
+                    self._choose_if_short(branch)
+        return conditions
 
     def _read_before(self, branch: ir.Operation, items: ir.Operation) -> None:
         for load in _loads(branch):
@@ -140,14 +165,14 @@ def _is_repeated(op: ir.Operation) -> bool:
     return False
 
 
-def _waiting(loop: ir.Operation) -> list[ir.Operation]:
-    """Branches that keep work-items out of lanes by what they read alone."""
-    return [
-        branch
-        for branch in named(loop, "scf.if")
-        if branch.results and _is_in_counted_loops(branch, loop) and _loads(branch) and _reads_alone(branch)
-        and _differs(branch.operands[0], loop)
-    ]  # fmt: skip
+def _adds(branch: ir.Operation) -> bool:
+    """Whether a float grows by something where the branch is taken, and stays as it is else."""
+    yes, no = (terminator_operands(region.blocks[0]) for region in branch.regions)
+    sums = [made_by(value, "arith.addf") for value in yes]
+    return len(_inside(branch)) == len(sums) and all(
+        op is not None and op.block == branch.regions[0].blocks[0] and kept in list(op.operands)
+        for op, kept in zip(sums, no, strict=True)
+    )
 
 
 def _inside(branch: ir.Operation) -> list[ir.Operation]:

@@ -26,7 +26,7 @@ from pykern.passes.ir.values import is_nested_in, made_by
 from pykern.passes.kernel.edges import HalfLine, edges_of
 from pykern.passes.kernel.narrow_sums import are_small, sum_of
 from pykern.passes.kernel.tables_read import hoist_added
-from pykern.passes.kernels import find, index_constant, named, replace
+from pykern.passes.kernels import find, index_constant, is_constant, named, replace
 from pykern.passes.remarks import remark
 
 
@@ -35,6 +35,7 @@ class SplitEdges(Pass):
     """Split the index set of work-items at the edges of arrays.
 
     In:  kernels as loops over work-items, the innermost marked `kern.items`; where it pays, of at most `ops` ops.
+         Nests of programs, of whose innermost loops the same holds if they read nothing that they write.
     Out: of the innermost loop, where an index or a branch depends on an edge, and of the loops around it, where a
          branch does: the interior, with outcomes in place of clamps, remainders and comparisons, and one loop for both
          rims, which is what it was. Where loops of the work-item take part (`i + a >= 0`), the interior is where the
@@ -52,6 +53,11 @@ class SplitEdges(Pass):
             for loop in find(kernel, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes):
                 for around in _nest(loop):
                     changed = self._loop(around) or changed
+        for nest in (o.operation for o in module.body.operations if kern.NEST in o.operation.attributes):
+            for loop in find(nest, _is_elementwise):
+                loop.attributes[kern.ITEMS] = ir.UnitAttr.get()
+                changed = self._loop(loop) or changed
+                del loop.attributes[kern.ITEMS]
         return changed
 
     def _loop(self, loop: ir.Operation) -> bool:
@@ -83,6 +89,19 @@ class SplitEdges(Pass):
         erase_dead(loop.regions[0].blocks[0])
         _split(loop, rim, lines, small)
         return True
+
+
+def _is_elementwise(loop: ir.Operation) -> bool:
+    """Whether iterations are as independent as work-items are: an innermost loop that reads nothing that it writes."""
+    if loop.name != "scf.for" or loop.results or is_constant(loop.operands[2]) != 1:
+        return False
+    ops = find(loop, lambda op: op != loop)
+    written = [op.operands[1] for op in ops if op.name == "memref.store"]
+    return all(
+        op.name.startswith(("arith.", "math.", "scf.yield", "memref.store"))
+        or (op.name == "memref.load" and op.operands[0] not in written)
+        for op in ops
+    )
 
 
 def _nest(innermost: ir.Operation) -> list[ir.Operation]:

@@ -45,6 +45,19 @@ def weights_of_what_is_positive(o, x, w):
 
 
 @pk.kernel
+def changes_of_sign(o, x, w):
+    i = pk.index()
+    o[i] = 0
+    s = pk.f32(0)
+    for j in range(1, x.shape[1]):
+        if (x[i, j - 1] > 0 and x[i, j] <= 0) or (x[i, j - 1] <= 0 and x[i, j] > 0):
+            o[i] += 1
+        if w[i, j] > 0:
+            s += w[i, j]
+    o[i] += s
+
+
+@pk.kernel
 def of_both_sides(o, x, w):
     i = pk.index()
     s = pk.f32(0)
@@ -108,6 +121,13 @@ def test_other_arrays(kernel, shape):
     x[0, :5] = np.nan, np.inf, -0.0, 0.0, -np.inf
     assert_as_reference(kernel, [np.zeros(shape[0], np.float32)], [x, w], shape[0])
     assert_as_reference(kernel, [np.zeros(9, np.float32)], [x, w[:9, :9] if shape[0] < 9 else w], 9)
+
+
+def test_sums_under_conditions():
+    """Branches in branches, and sums that grow or stay, of more rows than run at a time."""
+    x, w = (np.random.default_rng(5).standard_normal((11, 21)).astype(np.float32) for _ in range(2))
+    x[0, :5] = np.nan, np.inf, -0.0, 0.0, -np.inf
+    assert_as_reference(changes_of_sign, [np.zeros(11, np.float32)], [x, w], 11)
 
 
 def test_where_the_branch_guards():

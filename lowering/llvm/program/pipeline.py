@@ -32,6 +32,7 @@ from pykern.passes.fusion.repeat_cheap import RepeatCheap
 from pykern.passes.tensor.compute_diagonals import ComputeDiagonals
 from pykern.passes.tensor.fresh_inserts import FreshInserts
 from pykern.passes.tensor.outline_launches import OutlineLaunches
+from pykern.passes.tensor.outline_scans import OutlineScans
 from pykern.passes.tensor.prepare_signature import PrepareSignature
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 from pykern.passes.tensor.read_arguments import ReadArguments
@@ -94,6 +95,7 @@ def tensor_pipeline() -> Pipeline:
             Upstream("canonicalize,cse", bodies=True),
             ScalariseElements(),  # after fusion: what is left without loops is arithmetic of single elements
             Upstream("canonicalize,cse", where=("tensor.insert",), bodies=True),
+            OutlineScans(),  # when fusion is done: a kernel takes no part in it
             SeparateEmpties(),  # last: everything above merges and hoists them
         )
     )

@@ -62,6 +62,7 @@ from pykern.passes.kernels import body, integers, programs
 from pykern.passes.registry import register
 from pykern.passes.tensor.compute_diagonals import ComputeDiagonals
 from pykern.passes.tensor.fresh_inserts import FreshInserts
+from pykern.passes.tensor.outline_scans import OutlineScans
 from pykern.passes.tensor.prepare_signature import PrepareSignature
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 from pykern.passes.tensor.read_arguments import ReadArguments
@@ -79,7 +80,7 @@ register(
     FuseWindows, AddFusionBarriers, FoldFirstTile, LowerLaunches, MakeNests, OutlineAttention, PrepareSignature,
     RaiseLaunches, ReadArguments, ReadTransposed, ReadWidened, ReadWindows, RemoveFusionBarriers, DestinationPassing,
     MultiBuffer, PlanMemory, SeparateEmpties, SeparateYields, ScalariseElements, SizeNests, SliceFirst,
-    SplitShortAxes, StatesInPlace, SwapBuffers, RepeatCheap,
+    OutlineScans, SplitShortAxes, StatesInPlace, SwapBuffers, RepeatCheap,
 )  # fmt: skip
 
 EXPORTS = ("pk_run",)

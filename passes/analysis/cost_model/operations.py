@@ -22,3 +22,5 @@ OWN_SUM_ITEMS = 4
 """Work-items a cell from which sums of a thread's own pay: zeroing and adding them is work for each cell."""
 TESTS_OF_EXTREME = 2
 """Operations beside the extreme itself by which x86 keeps NaN in a minimum or maximum: a test and a choice."""
+INDEX_STEPS = 8
+"""Operations between a number and an index that is made of it, as far as anybody looks."""

@@ -10,6 +10,7 @@ from mlir import ir
 
 from pykern.dialect import attributes as kern
 from pykern.passes.ir.effects import is_speculatable
+from pykern.passes.ir.own_cells import is_apart
 from pykern.passes.ir.values import has_uses, is_inside, made_by
 from pykern.passes.kernels import WRITTEN_OPERAND, find, named
 from pykern.passes.vectorize.items.divergent import is_unequal, refusal_of_unequal, refusal_of_while
@@ -163,13 +164,21 @@ class Lanes:
         if op.name in ("memref.load", "memref.store"):
             memory = op.operands[MEMORY_AT[op.name]]
             same = not any(self.stride(i) != 0 for i in self.indices(op))
-            if same and memory in self.written and not self.is_private(memory):
+            if same and memory in self.written and not self.is_private(memory) and not self._is_kept(op):
                 raise Scalar(
                     "work-items share a cell that is written; give each one of its own, or add by pk.atomic_add",
                     op,
                 )
             if not is_lane_type(ir.MemRefType(memory.type).element_type) and not same:
                 raise Scalar("elements do not lie in lanes")
+
+    def _is_kept(self, op: ir.Operation) -> bool:
+        """Whether an op reads what no work-item writes: of another row of an array than all that is written."""
+        written = [o for o in self.ops if o.name != "memref.load" and op.operands[0] in list(o.operands)]
+        return op.name == "memref.load" and all(
+            o.name == "memref.store" and is_apart(self.loop, self.indices(op), self.indices(o))
+            for o in written
+        )
 
     def _refuse_trap(self, op: ir.Operation) -> None:
         """Integer divisions trap, and no hardware has vectors of them or of powers; two results have no use here."""

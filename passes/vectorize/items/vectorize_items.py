@@ -17,6 +17,7 @@ from pykern.passes.kernels import find, index_constant
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.items.emit import ItemEmitter
 from pykern.passes.vectorize.items.lanes import Lanes, Scalar
+from pykern.passes.vectorize.items.own_loops import independent_loops, is_long
 from pykern.passes.vectorize.items.rests import emit_masked, emit_vectors, has_narrow_form
 from pykern.passes.vectorize.items.rows import buffer_of, copy_rows, rows_read_often
 from pykern.passes.vectorize.items.tables import Table, tables_of
@@ -60,10 +61,23 @@ class VectorizeItems(Pass):
             lanes, rows, width = self.plan(kernel, loop)
         except Scalar as reason:
             remark(reason.at or loop, f"not several work-items at a time: {reason}")
+            if kern.FEW not in loop.attributes:
+                self._own_loops(kernel, loop)
             return
         remark(loop, f"vectorised: {width} work-items at a time, in lanes of vectors")
         given = sorted(rows, key=lambda m: ir.BlockArgument(m).arg_number)
         emit(kernel, lanes, given, width, self.masks)
+
+    def _own_loops(self, kernel: ir.Operation, items: ir.Operation) -> None:
+        """Let iterations of loops in a work-item run in lanes as work-items would, where those do not."""
+        for loop in independent_loops(items):
+            try:
+                lanes, rows, width = self.plan(kernel, loop)
+            except Scalar:
+                continue
+            if not rows and is_long(loop, width):
+                remark(loop, f"vectorised: {width} iterations at a time, in lanes of vectors")
+                emit(kernel, lanes, [], width, self.masks)
 
     def plan(self, kernel: ir.Operation, loop: ir.Operation) -> tuple[Lanes, set[ir.Value], int]:
         """The analysis, the arrays whose rows are copied, and how many work-items. Raises `Scalar`."""
