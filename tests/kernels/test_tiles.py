@@ -606,3 +606,24 @@ def test_repeated_launches_are_not_described_anew(monkeypatch):
     np.testing.assert_array_equal(program(x, stream=stream).numpy(), 2 * x.numpy() + 1)
     with pytest.raises(pk.LaunchError, match=r"no pk\.Stream"):
         program(x, stream=3)
+
+
+@pk.kernel
+def row_orders(ordered, median, top, x):
+    i = pk.tile()
+    ordered[i] = np.sort(x[i], axis=1)
+    median[i] = np.median(x[i], axis=1)
+    places = np.argsort(-x[i], axis=1)[:, :3]
+    top[i] = np.take_along_axis(x[i], places, axis=1)
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+def test_rows_are_sorted_whatever_the_tiles(device, rng):
+    """By a kernel for rows of some length; a single row, whose tile has one element, by a network."""
+    for rows, n in ((6, 40), (1, 5)):
+        x = rng.standard_normal((rows, n))
+        ordered, median, top = np.zeros_like(x), np.zeros(rows), np.zeros((rows, 3))
+        row_orders(ordered, median, top, x, ndrange=rows, device=device)
+        np.testing.assert_array_equal(ordered, np.sort(x, 1))
+        np.testing.assert_allclose(median, np.median(x, 1))
+        np.testing.assert_array_equal(top, np.sort(x, 1)[:, ::-1][:, :3])
