@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pykern.data.records import record
-from pykern.data.tiles import TileLaunch, wide
+from pykern.data.tiles import NO_SIZE, TileLaunch, backwards, wide
 from pykern.errors import KernelError, KernelTypeError
 
 SIZE, LOOP_SIZE = 5, 3
@@ -123,7 +123,9 @@ def tiles(start: int, stop: int) -> Iterator[Tile]:
     """See `pykern.language.tiles`."""
     if _running.get() is None:
         raise KernelError("pk.tiles() only works inside a kernel", hint="launch a kernel: k(..., ndrange=n)")
-    return iter(_parts((start, 1, max(0, stop - start)), LOOP_SIZE))
+    if stop < start:
+        raise KernelTypeError(backwards(start, stop), hint=NO_SIZE)
+    return iter(_parts((start, 1, stop - start), LOOP_SIZE))
 
 
 def positions(tile: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
+from pykern.data.tiles import NO_SIZE, backwards
 from pykern.errors import KernelError
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise
@@ -186,7 +187,9 @@ def _tiles(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: di
     start, stop = (arguments.integer(t, node, b, "a bound of pk.tiles") for b in bounds)
     if start < 0:
         raise t.type_error(node, f"tiles begin at 0 at least, not at {start}")
-    if stop <= start:
+    if stop < start:
+        raise t.type_error(node, backwards(start, stop), NO_SIZE)
+    if stop == start:
         return TupleValue(())
     return TupleValue((make_tile(f"pk.tiles({stop})", (start, 1, stop - start), None, True),))
 
