@@ -134,6 +134,19 @@ def sorted_across(o, x):
     o[i] = np.sort(x[i], axis=0)
 
 
+@pk.kernel
+def pairs_of_others(o, x):
+    i = pk.tile()
+    o[2 * i] = x[i]
+    o[i] = x[i]
+
+
+@pk.kernel
+def pairs_beyond(o, x):
+    i = pk.tile()
+    o[i] = x[2 * i]
+
+
 REFUSED = [
     (both, (), 4, pk.KernelSyntaxError, "pk.index() is of work-items", "k = pk.index()"),
     (group_memory, (), 4, pk.KernelSyntaxError, "pk.shared() is of work-items", "s = pk.shared"),
@@ -153,6 +166,8 @@ REFUSED = [
     (without_a_tile, (), 1, pk.KernelSyntaxError, "no statement of its own", "def without_a_tile"),
     (size_as_the_end, (), 4, pk.KernelTypeError, "pk.tiles(3, 2) ends before it begins", "pk.tiles(x.shape[1], 2)"),
     (sorted_across, (), 4, pk.KernelTypeError, "this sorts along the axis of the tile `i`", "np.sort"),
+    (pairs_of_others, (), 2, pk.KernelTypeError, "that other tiles write", "o[i] = x[i]"),
+    (pairs_beyond, (), 4, pk.KernelTypeError, "the tile `i` reaches outside of axis 0", "x[2 * i]"),
     (scattered, (np.arange(4),), 4, pk.KernelTypeError, "of which tiles write what indices name", "x[i] = o[i]"),
 ]  # fmt: skip
 

@@ -627,3 +627,24 @@ def test_rows_are_sorted_whatever_the_tiles(device, rng):
         np.testing.assert_array_equal(ordered, np.sort(x, 1))
         np.testing.assert_allclose(median, np.median(x, 1))
         np.testing.assert_array_equal(top, np.sort(x, 1)[:, ::-1][:, :3])
+
+
+@pk.kernel
+def rotated_pairs(o, shifted, x, cos, sin):
+    i, k = pk.tile()
+    a, b = x[i, 2 * k], x[i, k * 2 + 1]
+    o[i, 2 * k] = a * cos[i, k] - b * sin[i, k]
+    o[i, 2 * k + 1] = b * cos[i, k] + a * sin[i, k]
+    shifted[i, k + 1] = a + pk.positions(2 * k)
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+def test_every_second_element_and_what_is_written_beside(device, rng):
+    x, cos, sin = (rng.standard_normal((5, n)) for n in (12, 6, 6))
+    o, shifted = np.zeros_like(x), np.zeros((5, 7))
+    rotated_pairs(o, shifted, x, cos, sin, ndrange=(5, 6), device=device)
+    a, b = x[:, ::2], x[:, 1::2]
+    expected = np.stack([a * cos - b * sin, b * cos + a * sin], -1).reshape(5, 12)
+    np.testing.assert_allclose(o, expected, rtol=1e-14)
+    np.testing.assert_array_equal(shifted[:, 1:], a + np.arange(0, 12, 2))
+    assert not shifted[:, 0].any()
