@@ -72,7 +72,11 @@ class LibraryFunction(Program):
             jax = sys.modules.get("jax")
             if jax is not None and any(isinstance(x, jax.Array) for x in given):
                 return jax_primitive(self.number)(*args, **keywords)
-        return super().__call__(*args, **keywords)
+        return _program(self.number)(*args, **keywords)  # whose entry is compiled; this class's calls are Python
+
+    def forget_plans(self) -> None:
+        super().forget_plans()
+        self.alone.forget_plans()
 
     def _refuse_numbers(self, args: tuple, keywords: dict[str, Any]) -> None:
         """Say which argument should have been an array: the program knows no names. Raises `KernelTypeError`."""
