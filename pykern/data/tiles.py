@@ -47,7 +47,9 @@ def wide(dtype: str) -> str | None:
     return _WIDE.get(dtype)
 
 
-NO_SIZE = "write pk.tiles(start, stop), or pk.tiles(n) for all from 0 on; the compiler chooses the size of a tile"
+NO_SIZE = (
+    "write pk.tiles(start, stop), or pk.tiles(n) for all from 0 on; the compiler chooses the size of a tile"
+)
 
 
 def backwards(start: int, stop: int) -> str:

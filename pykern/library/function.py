@@ -72,9 +72,10 @@ class LibraryFunction(Program):
             jax = sys.modules.get("jax")
             if jax is not None and any(isinstance(x, jax.Array) for x in given):
                 return jax_primitive(self.number)(*args, **keywords)
-        return _program(self.number)(*args, **keywords)  # whose entry is compiled; this class's calls are Python
+        return self.alone(*args, **keywords)  # its entry is compiled, while calls of this class run Python
 
     def forget_plans(self) -> None:
+        """Also of the program that calls run."""
         super().forget_plans()
         self.alone.forget_plans()
 

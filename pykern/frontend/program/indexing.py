@@ -125,9 +125,7 @@ def _write_each(t: ProgramTranslator, node: ast.Subscript, x: Cell, part: Part, 
     each_writes.write(Composer(t, call), x, arrays, value)
 
 
-def _note(
-    t: ProgramTranslator, node: ast.AST, x: Cell, along: Along, written: bool
-) -> None:
+def _note(t: ProgramTranslator, node: ast.AST, x: Cell, along: Along, written: bool) -> None:
     """Tell the tile kernel that is translated which part of an argument its tile reads or writes."""
     if t.tile is None or x.born >= t.tile.begin:
         return

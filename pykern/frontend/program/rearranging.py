@@ -119,9 +119,7 @@ def _take_along_axis(t: ProgramTranslator, node: ast.Call, args: list[Value], ke
         raise t.type_error(node, f"{places.description} does not name elements of {x.description}",
                            "indices are integers, in as many dimensions")  # fmt: skip
     refuse(t, node, (x.shape[axis],), "`take_along_axis` looks up along")
-    parts = [
-        gathering.Taken(a, array=places if a == axis else _own_places(made, x, a)) for a in range(rank)
-    ]
+    parts = [gathering.Taken(a, array=places if a == axis else _own_places(made, x, a)) for a in range(rank)]
     return gathering.read(t, node, x, parts, brought_inside)
 
 

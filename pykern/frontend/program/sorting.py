@@ -177,7 +177,7 @@ def _places(made: Composer, x: Cell, axis: int) -> Cell:
     last = made.cell("moveaxis", x, number(axis), number(-1))
     keys = _keys(made, made.cell("stop_gradient", last))
     n = x.shape[axis]
-    plain = tuple(map(int, last.shape))  # rows are sorted one by one, so the size of tiles of them does not matter
+    plain = tuple(map(int, last.shape))  # each row is sorted alone: the size of tiles of them does not matter
     rows = made.reshaped(Cell(keys.dtype, plain, keys.ssa), x.size // n if n else 0, n)
     if x.size:
         rows = made.array(made.t.called_with(made.node, FunctionValue(_function(keys.dtype, n)), [rows], {}))
