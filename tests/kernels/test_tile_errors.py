@@ -129,6 +129,13 @@ def size_as_the_end(o, x):
 
 
 @pk.kernel
+def jagged(o, x, ends):
+    i = pk.tile(1)
+    for k in pk.tiles(ends[i], ends[i + 1]):
+        o[i] = x[k].sum(0)
+
+
+@pk.kernel
 def sorted_across(o, x):
     i = pk.tile()
     o[i] = np.sort(x[i], axis=0)
@@ -165,6 +172,7 @@ REFUSED = [
     (plain, (), (range(3, -1, -1),), pk.KernelTypeError, "run forwards", "pk.tile()"),
     (without_a_tile, (), 1, pk.KernelSyntaxError, "no statement of its own", "def without_a_tile"),
     (size_as_the_end, (), 4, pk.KernelTypeError, "pk.tiles(3, 2) ends before it begins", "pk.tiles(x.shape[1], 2)"),
+    (jagged, (np.arange(5),), 4, pk.KernelTypeError, "known when compiling, and this is", "pk.tiles(ends[i]"),
     (sorted_across, (), 4, pk.KernelTypeError, "this sorts along the axis of the tile `i`", "np.sort"),
     (pairs_of_others, (), 2, pk.KernelTypeError, "that other tiles write", "o[i] = x[i]"),
     (pairs_beyond, (), 4, pk.KernelTypeError, "the tile `i` reaches outside of axis 0", "x[2 * i]"),

@@ -211,6 +211,11 @@ def _tiles(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: di
     bounds = [given["start"], given["stop"]]
     if isinstance(bounds[1], NoneValue):
         bounds = [Scalar(weak_int, const=0), bounds[0]]
+    for bound in bounds:
+        if isinstance(bound, Cell) or (isinstance(bound, Scalar) and not bound.is_const):
+            raise t.type_error(node, f"a bound of pk.tiles is known when compiling, and this is {describe(bound)}",
+                               "go over all, for k in pk.tiles(x.shape[0]), and choose with pk.where: "
+                               "(pk.positions(k) >= start) & (pk.positions(k) < stop)")  # fmt: skip
     start, stop = (arguments.integer(t, node, b, "a bound of pk.tiles") for b in bounds)
     if start < 0:
         raise t.type_error(node, f"tiles begin at 0 at least, not at {start}")
