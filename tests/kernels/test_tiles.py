@@ -596,7 +596,7 @@ def test_repeated_launches_are_not_described_anew(monkeypatch):
 
     x = pk.asarray(np.arange(13, dtype=np.float32), device="cuda:emulated")
     o, stream = pk.zeros(13, pk.f32, device=x.device), pk.Stream(x.device)
-    program = pk.jit(lambda x: x * 2 + 1)
+    program: Any = pk.jit(lambda x: x * 2 + 1)
     for _ in range(2):
         doubled(o, x, ndrange=13, stream=stream)
         program(x, stream=stream)
