@@ -59,6 +59,15 @@ _CALLED = {
 }
 _ATOMICS = {"add": "atomic_add", "sub": "atomic_sub", "max": "atomic_max", "min": "atomic_min",
             "exch": "atomic_exchange", "cas": "atomic_compare_exchange"}  # fmt: skip
+FORMULAS = {
+    "clip": "write pk.clamp(x, low, high)",
+    "relu": "write pk.maximum(x, 0)",
+    "sigmoid": "write 1 / (1 + pk.exp(-x))",
+    "silu": "write x / (1 + pk.exp(-x))",
+    "gelu": "write 0.5 * x * (1 + pk.erf(x * 0.5**0.5))",
+    "softmax": "write e = pk.exp(x - x.max(axis=-1, keepdims=True)), then e / e.sum(axis=-1, keepdims=True)",
+}
+"""What functions are made of that the language does not have."""
 NDRANGE = "write ndrange=: how many work-items there are in all, e.g. ndrange=x.shape"
 WORKGROUP = "write workgroup=: how many work-items are in a group, which may be left out"
 _ANYWHERE = {
@@ -142,4 +151,4 @@ def instead_of_option(name: str, options: list[str]) -> str | None:
 
 def instead_of_public(name: str) -> str | None:
     """What to write for a public name of another framework."""
-    return _OF_THE_PACKAGE.get(name) or instead_of_elsewhere(f"pk.{name}")
+    return _OF_THE_PACKAGE.get(name) or FORMULAS.get(name) or instead_of_elsewhere(f"pk.{name}")

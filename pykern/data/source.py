@@ -425,8 +425,11 @@ class KernelSource:
 
 
 def is_tiled(function: FunctionSource) -> bool:
-    """Whether a kernel calls `pk.tile`: its index is a range."""
-    return any(meant == Builtin("tile") for _, meant in function.captures)
+    """Whether a kernel calls `pk.tile`, or what only such kernels call: its index is a range."""
+    return any(meant in _OF_TILES for _, meant in function.captures)
+
+
+_OF_TILES = tuple(map(Builtin, ("tile", "tiles", "positions")))
 
 
 def digest(versions: str, source: object, name: str) -> str:

@@ -45,3 +45,13 @@ _WIDE = {"float16": "float32", "bfloat16": "float32", "int8": "int32", "uint8": 
 def wide(dtype: str) -> str | None:
     """NumPy's name for the type in which a tile kernel gives products of a narrow type; None where it is the same."""
     return _WIDE.get(dtype)
+
+
+NO_SIZE = (
+    "write pk.tiles(start, stop), or pk.tiles(n) for all from 0 on; the compiler chooses the size of a tile"
+)
+
+
+def backwards(start: int, stop: int) -> str:
+    """Why there are no tiles of this range: what is meant as a size is taken for the end."""
+    return f"pk.tiles({start}, {stop}) ends before it begins"

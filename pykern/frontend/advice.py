@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pykern.data.elsewhere import RANDOM, instead_of_elsewhere
+from pykern.data.elsewhere import FORMULAS, RANDOM, instead_of_elsewhere
 from pykern.frontend.values import (
     Array,
     ComplexValue,
@@ -94,7 +94,7 @@ _FUNCTIONS = {
     "norm": "write a loop that adds up x[k] * x[k], and take pk.sqrt of the sum",
     "interp": "write it out: find k with x[k] <= v < x[k + 1] in a loop, then "
     "y[k] + (v - x[k]) * (y[k + 1] - y[k]) / (x[k + 1] - x[k])",
-    "clip": "write pk.clamp(x, low, high)",
+    **FORMULAS,
     **dict.fromkeys(("sorted", "sort", "argsort", "unique"), "sort before the launch, and pass the result"),
     **dict.fromkeys(
         ("cumsum", "cumprod", "diff", "reversed", "map", "filter"), "write a loop over k, with x[k]"
@@ -136,9 +136,7 @@ _IN_PROGRAMS = {
     "mT": "write x.swapaxes(-1, -2)",
     **dict.fromkeys(("unsqueeze", "expand_dims"), "write x[:, None]"),
     **dict.fromkeys(("to", "cpu", "numpy", "cuda", "tolist"), "move arrays outside of the program"),
-    "relu": "write pk.maximum(x, 0)",
-    "sigmoid": "write 1 / (1 + pk.exp(-x))",
-    "softmax": "write e = pk.exp(x - x.max(axis=-1, keepdims=True)), then e / e.sum(axis=-1, keepdims=True)",
+    **FORMULAS,
     "tree_map": "write {k: f(v) for k, v in p.items()}",
     **{name: f"write np.linalg.{name}(a)" for name in ("inv", "det", "slogdet", "cholesky")},
     "solve": "write np.linalg.solve(a, b)",

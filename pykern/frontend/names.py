@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.data.elsewhere import FRAMEWORKS, RANDOM, instead_of_elsewhere
+from pykern.data.elsewhere import FORMULAS, FRAMEWORKS, RANDOM, instead_of_elsewhere
 from pykern.data.operator_functions import OF_ROWS
 from pykern.data.scopes import dotted
 from pykern.errors import (
@@ -189,6 +189,8 @@ class Names(Translation):
             return f"did you mean `{owner}.{dtype.name}{'_' * hasattr(builtins, dtype.name)}`?"
         if name in known and hasattr(builtins, name):
             return f"it is Python's own: write `{name}`"
+        if top == "pykern" and name in FORMULAS:
+            return FORMULAS[name]
         near = get_close_matches(name, [n for n in known if n in NAMES or not hasattr(builtins, n)], 1)
         return f"did you mean `{owner}.{near[0]}`?" if near else None
 

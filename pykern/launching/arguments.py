@@ -347,7 +347,8 @@ def _kind(value: Any) -> str:
 
 def _instead(name: str, value: Any, trees: bool) -> str:
     if isinstance(value, list):
-        return f"pass an array: np.array({name}, np.float32)"
+        is_whole = bool(value) and all(isinstance(item, int) for item in value)
+        return f"pass an array: np.array({name}, np.{'int64' if is_whole else 'float32'})"
     if isinstance(value, (complex, np.complexfloating)):
         return f"pass {name}.real and {name}.imag"
     if isinstance(value, np.floating):

@@ -20,7 +20,7 @@ from pykern.library import blocked_attention
 from pykern.library.blocked_attention import biased, capped
 from pykern.library.checks import is_whole, scaling, shared_heads
 from pykern.library.function import library_function
-from pykern.library.precision import wide
+from pykern.library.precision import alike, wide
 
 
 def attend(
@@ -97,11 +97,14 @@ def flash_attention(
     assert d >= 1 or scale is not None, "the head size of `q` is 1 at least: the scale is 1 / sqrt(d)"
     assert isinstance(causal, bool), "causal is True or False"
     before, behind = reach(causal, window)
-    queries = wide(q).reshape(batch, shared, heads // shared, n, d)
-    keys, values = wide(k).reshape(batch, shared, 1, m, d), wide(v).reshape(batch, shared, 1, m, v.shape[3])
+    queries, keys, values = alike((q, k, v))
+    queries = queries.reshape(batch, shared, heads // shared, n, d)
+    keys, values = keys.reshape(batch, shared, 1, m, d), values.reshape(batch, shared, 1, m, v.shape[3])
     if bias is not None:
         checked_bias(bias, (batch, heads, n, m))
-        bias = in_heads(bias if bias.dtype == pk.bool_ else wide(bias), shared, heads // shared)
+        bias = in_heads(
+            bias if bias.dtype == pk.bool_ else wide(bias).astype(queries.dtype), shared, heads // shared
+        )
     if m == 0 or n == 0 or batch == 0:
         return pk.zeros((batch, heads, n, v.shape[3]), q.dtype)
     factor = 1 / d**0.5 if scale is None else scale

@@ -17,7 +17,7 @@ from typing import Any
 import pykern as pk
 from pykern.library.checks import is_integer, is_whole
 from pykern.library.function import library_function
-from pykern.library.precision import wide
+from pykern.library.precision import alike, wide
 
 CLASSES = 1024
 """Classes whose logits are computed together."""
@@ -112,7 +112,9 @@ def linear_cross_entropy(x: Any, weight: Any, target: Any, *, ignore_index: pk.s
     assert target.shape == x.shape[:-1], "`target` has a class for each row of `x`"
     assert is_whole(ignore_index), "`ignore_index` is an integer"
     right = target.reshape(-1)
-    rows = wide(x).reshape(right.shape[0], inner)
+    rows, weight = alike((x, weight))
+    rows = rows.reshape(right.shape[0], inner)
     counts, is_class = right != ignore_index, (right >= 0) & (right < weight.shape[0])
-    found = pk.where(is_class, differentiable(rows, wide(weight), right), pk.nan)
-    return pk.where(counts, found, 0).sum() / counts.sum().astype(rows.dtype)
+    found = pk.where(is_class, differentiable(rows, weight, right), pk.nan)
+    mean = pk.where(counts, found, 0).sum() / counts.sum().astype(rows.dtype)
+    return mean.astype(wide(x).dtype)

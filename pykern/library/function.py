@@ -72,7 +72,12 @@ class LibraryFunction(Program):
             jax = sys.modules.get("jax")
             if jax is not None and any(isinstance(x, jax.Array) for x in given):
                 return jax_primitive(self.number)(*args, **keywords)
-        return super().__call__(*args, **keywords)
+        return self.alone(*args, **keywords)  # its entry is compiled, while calls of this class run Python
+
+    def forget_plans(self) -> None:
+        """Also of the program that calls run."""
+        super().forget_plans()
+        self.alone.forget_plans()
 
     def _refuse_numbers(self, args: tuple, keywords: dict[str, Any]) -> None:
         """Say which argument should have been an array: the program knows no names. Raises `KernelTypeError`."""

@@ -14,7 +14,7 @@ import pykern as pk
 from pykern.library.blocks import block, count
 from pykern.library.checks import is_integer
 from pykern.library.function import library_function
-from pykern.library.precision import wide
+from pykern.library.precision import alike
 
 ROWS = 64
 """Rows of an expert that are computed together."""
@@ -79,4 +79,5 @@ def grouped_linear(x: Any, weight: Any, offsets: Any) -> Any:
     assert offsets.shape == weight.shape[:1], "`offsets` has a number for each expert"
     if x.shape[0] == 0 or weight.shape[0] == 0:
         return pk.zeros((x.shape[0], weight.shape[1]), x.dtype)
-    return differentiable(wide(x), wide(weight), offsets).astype(x.dtype)
+    rows, weights = alike((x, weight))
+    return differentiable(rows, weights, offsets).astype(x.dtype)

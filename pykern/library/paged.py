@@ -133,5 +133,8 @@ def paged_attention(
     assert d >= 1 or scale is not None, "the head size of `q` is 1 at least: the scale is 1 / sqrt(d)"
     factor = 1 / d**0.5 if scale is None else scale
     queries = wide(q).reshape(batch, shared, heads // shared, d)
+    assert queries.dtype == wide(k_pages[:0]).dtype and queries.dtype == wide(v_pages[:0]).dtype, (
+        "`q`, `k_pages` and `v_pages` are all f64, or none of them is: convert one of them"
+    )
     o = differentiable(queries, k_pages, v_pages, block_table, lengths, factor, window, softcap)
     return o.reshape(batch, heads, e).astype(q.dtype)

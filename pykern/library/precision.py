@@ -18,3 +18,12 @@ def wide(x: Any) -> Any:
         "the library computes with floats of 16, 32 and 64 bits: convert the array, x.astype(np.float32)"
     )
     return x.astype(pk.f32) if is_short else x
+
+
+def alike(arrays: Any) -> Any:
+    """Several arrays, all in f64 where one of them is, else all in f32."""
+    is_double = False
+    for x in arrays:
+        is_double = is_double or x.dtype == pk.f64
+    dtype = pk.f64 if is_double else pk.f32
+    return tuple([wide(x).astype(dtype) for x in arrays])

@@ -18,7 +18,7 @@ from pykern.library.attention import reach
 from pykern.library.blocked_attention import differentiable
 from pykern.library.checks import is_integer, scaling, shared_heads
 from pykern.library.function import library_function
-from pykern.library.precision import wide
+from pykern.library.precision import alike
 
 
 @library_function()
@@ -61,8 +61,9 @@ def varlen_attention(
     scaling(scale, softcap)
     if n == 0 or m == 0 or heads == 0:
         return pk.zeros((n, heads, e), q.dtype)
-    queries = pk.transpose(wide(q).reshape(n, shared, heads // shared, d), (1, 2, 0, 3))
-    keys, values = pk.transpose(wide(k), (1, 0, 2))[:, None], pk.transpose(wide(v), (1, 0, 2))[:, None]
+    queries, keys, values = alike((q, k, v))
+    queries = pk.transpose(queries.reshape(n, shared, heads // shared, d), (1, 2, 0, 3))
+    keys, values = pk.transpose(keys, (1, 0, 2))[:, None], pk.transpose(values, (1, 0, 2))[:, None]
     before, behind = reach(causal, window)
     assert d >= 1 or scale is not None, "the head size of `q` is 1 at least: the scale is 1 / sqrt(d)"
     factor = 1 / d**0.5 if scale is None else scale

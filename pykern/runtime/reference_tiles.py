@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextvars
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pykern.data.records import record
-from pykern.data.tiles import TileLaunch, wide
+from pykern.data.tiles import NO_SIZE, TileLaunch, backwards, wide
 from pykern.errors import KernelError, KernelTypeError
 
 SIZE, LOOP_SIZE = 5, 3
@@ -24,20 +25,27 @@ SIZE, LOOP_SIZE = 5, 3
 
 @record
 class Tile:
-    """A part of a range: `count` places from `start` by `step`. ``i + 1`` is the same part, one further."""
+    """A part of a range: `count` places from `start` by `step`. ``i + 1`` is the same part, one further; ``2 * i`` is
+    every second place, with a `spacing` of 2."""
 
     start: int
     step: int
     count: int
     moved: int = 0
+    spacing: int = 1
 
     def __add__(self, by: int) -> Tile:
-        return Tile(self.start, self.step, self.count, self.moved + by)
+        return replace(self, moved=self.moved + by)
 
     __radd__ = __add__
 
     def __sub__(self, by: int) -> Tile:
         return self + -by
+
+    def __mul__(self, by: int) -> Tile:
+        return Tile(self.start * by, self.step * by, self.count, self.moved * by, self.spacing * by)
+
+    __rmul__ = __mul__
 
     def places(self) -> range:
         """The places themselves."""
@@ -45,11 +53,11 @@ class Tile:
         return range(first, first + self.count * self.step, self.step)
 
     def slice(self, length: int) -> slice:
-        """What it takes of an axis. Raises `KernelTypeError` where a moved tile reaches outside."""
+        """What it takes of an axis. Raises `KernelTypeError` where a moved or spaced tile reaches outside."""
         places = self.places()
-        if self.moved and places and not (places[0] >= 0 and places[-1] < length):
+        if (self.moved or self.spacing > 1) and places and not (places[0] >= 0 and places[-1] < length):
             raise KernelTypeError(
-                f"a tile moved by {self.moved} reaches outside of an axis of {length} elements",
+                f"a tile from {places[0]} to {places[-1]} reaches outside of an axis of {length} elements",
                 hint="launch over a range that leaves the border out, as in ndrange=range(1, n - 1)",
             )
         return slice(places.start, places.stop, self.step)
@@ -123,7 +131,9 @@ def tiles(start: int, stop: int) -> Iterator[Tile]:
     """See `pykern.language.tiles`."""
     if _running.get() is None:
         raise KernelError("pk.tiles() only works inside a kernel", hint="launch a kernel: k(..., ndrange=n)")
-    return iter(_parts((start, 1, max(0, stop - start)), LOOP_SIZE))
+    if stop < start:
+        raise KernelTypeError(backwards(start, stop), hint=NO_SIZE)
+    return iter(_parts((start, 1, stop - start), LOOP_SIZE))
 
 
 def positions(tile: Any) -> Any:

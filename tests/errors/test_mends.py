@@ -122,6 +122,7 @@ def test_devices_that_there_are_not(name, said):
     [
         ("float32", "write pk.f32"), ("int64", "write pk.i64"), ("program_id", "write i = pk.index()"),
         ("vmap", "programs write the axis"), ("kernell", "did you mean pk.kernel?"), ("prange", "with ndrange=n"),
+        ("clip", "write pk.clamp"), ("gelu", "pk.erf"),
     ],
 )  # fmt: skip
 def test_names_that_pykern_has_not(name, said):

@@ -115,6 +115,45 @@ def scattered(o, x, k):
     x[i] = o[i]
 
 
+@pk.kernel
+def without_a_tile(o, x):
+    for k in pk.tiles(x.shape[0]):
+        o[k] = x[k]
+
+
+@pk.kernel
+def size_as_the_end(o, x):
+    i = pk.tile()
+    for k in pk.tiles(x.shape[1], 2):
+        o[i, k] = x[i, k]
+
+
+@pk.kernel
+def jagged(o, x, ends):
+    i = pk.tile(1)
+    for k in pk.tiles(ends[i], ends[i + 1]):
+        o[i] = x[k].sum(0)
+
+
+@pk.kernel
+def sorted_across(o, x):
+    i = pk.tile()
+    o[i] = np.sort(x[i], axis=0)
+
+
+@pk.kernel
+def pairs_of_others(o, x):
+    i = pk.tile()
+    o[2 * i] = x[i]
+    o[i] = x[i]
+
+
+@pk.kernel
+def pairs_beyond(o, x):
+    i = pk.tile()
+    o[i] = x[2 * i]
+
+
 REFUSED = [
     (both, (), 4, pk.KernelSyntaxError, "pk.index() is of work-items", "k = pk.index()"),
     (group_memory, (), 4, pk.KernelSyntaxError, "pk.shared() is of work-items", "s = pk.shared"),
@@ -131,6 +170,12 @@ REFUSED = [
     (returned, (), 4, pk.KernelSyntaxError, "returns a value", "def returned"),
     (no_size, (), 4, pk.LaunchError, "the size of a tile is at least 1", "pk.tile(0)"),
     (plain, (), (range(3, -1, -1),), pk.KernelTypeError, "run forwards", "pk.tile()"),
+    (without_a_tile, (), 1, pk.KernelSyntaxError, "no statement of its own", "def without_a_tile"),
+    (size_as_the_end, (), 4, pk.KernelTypeError, "pk.tiles(3, 2) ends before it begins", "pk.tiles(x.shape[1], 2)"),
+    (jagged, (np.arange(5),), 4, pk.KernelTypeError, "known when compiling, and this is", "pk.tiles(ends[i]"),
+    (sorted_across, (), 4, pk.KernelTypeError, "this sorts along the axis of the tile `i`", "np.sort"),
+    (pairs_of_others, (), 2, pk.KernelTypeError, "that other tiles write", "o[i] = x[i]"),
+    (pairs_beyond, (), 4, pk.KernelTypeError, "the tile `i` reaches outside of axis 0", "x[2 * i]"),
     (scattered, (np.arange(4),), 4, pk.KernelTypeError, "of which tiles write what indices name", "x[i] = o[i]"),
 ]  # fmt: skip
 

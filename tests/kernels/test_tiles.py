@@ -596,7 +596,7 @@ def test_repeated_launches_are_not_described_anew(monkeypatch):
 
     x = pk.asarray(np.arange(13, dtype=np.float32), device="cuda:emulated")
     o, stream = pk.zeros(13, pk.f32, device=x.device), pk.Stream(x.device)
-    program = pk.jit(lambda x: x * 2 + 1)
+    program: Any = pk.jit(lambda x: x * 2 + 1)
     for _ in range(2):
         doubled(o, x, ndrange=13, stream=stream)
         program(x, stream=stream)
@@ -606,3 +606,45 @@ def test_repeated_launches_are_not_described_anew(monkeypatch):
     np.testing.assert_array_equal(program(x, stream=stream).numpy(), 2 * x.numpy() + 1)
     with pytest.raises(pk.LaunchError, match=r"no pk\.Stream"):
         program(x, stream=3)
+
+
+@pk.kernel
+def row_orders(ordered, median, top, x):
+    i = pk.tile()
+    ordered[i] = np.sort(x[i], axis=1)
+    median[i] = np.median(x[i], axis=1)
+    places = np.argsort(-x[i], axis=1)[:, :3]
+    top[i] = np.take_along_axis(x[i], places, axis=1)
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+def test_rows_are_sorted_whatever_the_tiles(device, rng):
+    """By a kernel for rows of some length; a single row, whose tile has one element, by a network."""
+    for rows, n in ((6, 40), (1, 5)):
+        x = rng.standard_normal((rows, n))
+        ordered, median, top = np.zeros_like(x), np.zeros(rows), np.zeros((rows, 3))
+        row_orders(ordered, median, top, x, ndrange=rows, device=device)
+        np.testing.assert_array_equal(ordered, np.sort(x, 1))
+        np.testing.assert_allclose(median, np.median(x, 1))
+        np.testing.assert_array_equal(top, np.sort(x, 1)[:, ::-1][:, :3])
+
+
+@pk.kernel
+def rotated_pairs(o, shifted, x, cos, sin):
+    i, k = pk.tile()
+    a, b = x[i, 2 * k], x[i, k * 2 + 1]
+    o[i, 2 * k] = a * cos[i, k] - b * sin[i, k]
+    o[i, 2 * k + 1] = b * cos[i, k] + a * sin[i, k]
+    shifted[i, k + 1] = a + pk.positions(2 * k)
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+def test_every_second_element_and_what_is_written_beside(device, rng):
+    x, cos, sin = (rng.standard_normal((5, n)) for n in (12, 6, 6))
+    o, shifted = np.zeros_like(x), np.zeros((5, 7))
+    rotated_pairs(o, shifted, x, cos, sin, ndrange=(5, 6), device=device)
+    a, b = x[:, ::2], x[:, 1::2]
+    expected = np.stack([a * cos - b * sin, b * cos + a * sin], -1).reshape(5, 12)
+    np.testing.assert_allclose(o, expected, rtol=1e-14)
+    np.testing.assert_array_equal(shifted[:, 1:], a + np.arange(0, 12, 2))
+    assert not shifted[:, 0].any()

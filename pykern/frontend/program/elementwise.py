@@ -14,7 +14,7 @@ from pykern.frontend import arithmetic, casts
 from pykern.frontend.program.aliasing import check_fresh, current
 from pykern.frontend.program.arguments import is_sequence
 from pykern.frontend.program.tensors import Input, Shape, elementwise, fill, reshape, strong
-from pykern.frontend.program.tile_lengths import meet
+from pykern.frontend.program.tile_lengths import meet, of_one
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import ComplexValue, Scalar, TupleValue, Value, describe
 from pykern.types import DType
@@ -75,12 +75,13 @@ def broadcast_shapes(t: ProgramTranslator, node: ast.AST, cells: Sequence[Cell])
     rank = max(len(c.shape) for c in cells)
     shape: list[int] = []
     for axis in range(-rank, 0):
-        lengths = [c.shape[axis] for c in cells if len(c.shape) >= -axis and c.shape[axis] != 1]
+        given = [c.shape[axis] for c in cells if len(c.shape) >= -axis]
+        lengths = [n for n in given if n != 1]
         if len(set(lengths)) > 1:
             shapes = " and ".join(c.description for c in cells)
             raise t.type_error(node, f"the shapes do not fit together: {shapes}",
                                "axes are matched from the last; lengths are equal or 1")  # fmt: skip
-        shape.append(meet(t, node, lengths) if lengths else 1)
+        shape.append(meet(t, node, lengths) if lengths else of_one(given))
     return tuple(shape)
 
 

@@ -24,6 +24,7 @@ from pykern.frontend.program.gathering import Taken
 from pykern.frontend.program.selections import Selection
 from pykern.frontend.program.shaping import backwards, stacked
 from pykern.frontend.program.tensors import Extent, Shape, extract_slice, insert_slice, reshape
+from pykern.frontend.program.tile_accesses import Along
 from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.unknown_values import unknown
 from pykern.frontend.program.values import AllAxes, Cell, Way
@@ -45,7 +46,7 @@ class Part:
     backwards: tuple[int, ...]
     shape: Shape
     looked_up: tuple[Taken, ...] = ()
-    along: frozenset[tuple[int, int]] = frozenset()
+    along: Along = frozenset()
     """(axis, dimension of the index space) where a kernel of tiles takes its own tile."""
 
     @property
@@ -133,9 +134,7 @@ def _write_each(t: ProgramTranslator, node: ast.Subscript, x: Cell, part: Part, 
     each_writes.write(Composer(t, call), x, arrays, value)
 
 
-def _note(
-    t: ProgramTranslator, node: ast.AST, x: Cell, along: frozenset[tuple[int, int]], written: bool
-) -> None:
+def _note(t: ProgramTranslator, node: ast.AST, x: Cell, along: Along, written: bool) -> None:
     """Tell the tile kernel that is translated which part of an argument its tile reads or writes."""
     if t.tile is None or x.born >= t.tile.begin:
         return
@@ -178,7 +177,7 @@ def _part(t: ProgramTranslator, node: ast.expr, items: list[tuple[ast.expr, Valu
     if not ellipses:
         items.append((ast.copy_location(ast.Constant(...), node), None))
     taken: list[Taken] = []
-    along: set[tuple[int, int]] = set()
+    along: set[tuple[int, int, int, int]] = set()
     axis = 0
     for item, value in items:
         if _is_ellipsis(item):
@@ -188,8 +187,7 @@ def _part(t: ProgramTranslator, node: ast.expr, items: list[tuple[ast.expr, Valu
             taken.append(Taken())
         else:
             taken.append(_taken(t, item, value, x, axis))
-            own = None if t.tile is None or value is None else t.tile.dimension_of(value)
-            along |= set() if own is None else {(axis, own)}
+            along |= set() if t.tile is None else t.tile.along(axis, value)
             axis += 1
     if any(part.array is not None for part in taken):
         return Part((), (), (), tuple(taken), frozenset(along))

@@ -118,15 +118,16 @@ def _take_along_axis(t: ProgramTranslator, node: ast.Call, args: list[Value], ke
     if len(places.shape) != rank or not places.dtype.is_integer:
         raise t.type_error(node, f"{places.description} does not name elements of {x.description}",
                            "indices are integers, in as many dimensions")  # fmt: skip
-    refuse(t, node, x.shape, "`take_along_axis` looks up along")
-    parts = []
-    for a, n in enumerate(x.shape):
-        own = made.call("arange", number(n))
-        along = (1,) * a + (n,) + (1,) * (rank - a - 1)
-        parts.append(
-            gathering.Taken(a, array=places if a == axis else made.reshaped(made.array(own), *along))
-        )
+    refuse(t, node, (x.shape[axis],), "`take_along_axis` looks up along")
+    parts = [gathering.Taken(a, array=places if a == axis else _own_places(made, x, a)) for a in range(rank)]
     return gathering.read(t, node, x, parts, brought_inside)
+
+
+def _own_places(made: Composer, x: Cell, axis: int) -> Cell:
+    """0, 1, 2 ... along an axis of `x`, and as many dimensions as `x` has. A tile's axis stays that of the tile."""
+    own = made.array(made.call("arange", number(x.shape[axis])))
+    shape = tuple(n if a == axis else 1 for a, n in enumerate(x.shape))
+    return Cell(own.dtype, shape, made.reshaped(own, *map(int, shape)).ssa)
 
 
 def _repeat(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:

@@ -177,12 +177,14 @@ def _places(made: Composer, x: Cell, axis: int) -> Cell:
     last = made.cell("moveaxis", x, number(axis), number(-1))
     keys = _keys(made, made.cell("stop_gradient", last))
     n = x.shape[axis]
-    rows = made.reshaped(keys, x.size // n if n else 0, n)
+    plain = tuple(map(int, last.shape))  # each row is sorted alone: the size of tiles of them does not matter
+    rows = made.reshaped(Cell(keys.dtype, plain, keys.ssa), x.size // n if n else 0, n)
     if x.size:
         rows = made.array(made.t.called_with(made.node, FunctionValue(_function(keys.dtype, n)), [rows], {}))
     else:
         rows = made.cell("zeros", numbers(rows.shape), TypeValue(i32))
-    return made.cell("moveaxis", made.reshaped(rows, *last.shape), number(-1), number(axis))
+    ordered = Cell(rows.dtype, last.shape, made.reshaped(rows, *plain).ssa)
+    return made.cell("moveaxis", ordered, number(-1), number(axis))
 
 
 def _keys(made: Composer, x: Cell) -> Cell:

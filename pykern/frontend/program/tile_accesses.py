@@ -16,8 +16,10 @@ from pykern.frontend.program.values import Cell
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
 
-Along = frozenset[tuple[int, int]]
-"""(axis of the array, dimension of the index space), where an index is the tile of the dimension."""
+Along = frozenset[tuple[int, int, int, int]]
+"""(axis of the array, dimension of the index space, spacing, distance), where an index is the tile of the dimension.
+The spacing of ``2 * i`` and ``2 * i + 1`` is 2, and their distance 0; ``i + 3`` has a spacing of 1 and a distance of 3.
+Indices with the same four name elements of one tile alone."""
 
 
 @dataclass
@@ -46,7 +48,7 @@ class Accesses:
                                    "indices name", "do this in a kernel of its own, or use a copy")  # fmt: skip
         for cell, writes in self.writes.items():
             for along, place in writes:
-                missing = [names[n] for n in several if n not in {dimension for _, dimension in along}]
+                missing = [names[n] for n in several if n not in {own[1] for own in along}]
                 if missing:
                     raise t.type_error(place, f"all tiles of `{missing[0]}` write the same elements of "
                                        f"{cell.description}",
@@ -60,7 +62,7 @@ class Accesses:
 
 
 def _of(several: list[int], along: Along) -> Along:
-    return frozenset(pair for pair in along if pair[1] in several)
+    return frozenset(own for own in along if own[1] in several)
 
 
 _FORMS = ("shape", "dtype", "ndim")

@@ -77,6 +77,12 @@ def meet(t: ProgramTranslator, node: ast.AST, lengths: Sequence[int]) -> int:
     return first
 
 
+def of_one(ones: Sequence[int]) -> int:
+    """The length of axes of one element that are matched: that of the tile, where one has such an axis."""
+    tiles = {owner(n): n for n in ones if owner(n) is not None}
+    return next(iter(tiles.values())) if len(tiles) == 1 else 1
+
+
 def refuse(t: ProgramTranslator, node: ast.AST, lengths: Iterable[int], what: str) -> None:
     """Raise `DependsOnSize` where one of the lengths is that of a tile."""
     for length in lengths:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
+from pykern.data.tiles import NO_SIZE, backwards
 from pykern.errors import KernelError
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise
 from pykern.frontend.program import arguments, tensors
 from pykern.frontend.program.tensors import Extent, loop_index
-from pykern.frontend.program.tile_accesses import Accesses
+from pykern.frontend.program.tile_accesses import Accesses, Along
 from pykern.frontend.program.tile_lengths import HasLength, TileLength
 from pykern.frontend.program.tile_reductions import TileReductions
 from pykern.frontend.program.values import Cell
@@ -35,6 +36,7 @@ class TileValue(HasLength):
     """A range as an index: `count` places from `start` by `step`. `dimension`: of the index space, None in a loop.
 
     `length` is `count` as a length of arrays: a `TileLength` where the compiler chooses it. `moved`: ``i + 1`` is 1.
+    `spacing`: ``2 * i`` is 2, and `start` and `step` are multiples of it.
     """
 
     name: str
@@ -44,6 +46,7 @@ class TileValue(HasLength):
     length: int
     dimension: int | None = None
     moved: int = 0
+    spacing: int = 1
     reach: tuple[int, int] = (0, 0)
     """Of a tile whose place is a number of run time: the first and the last place of all tiles."""
 
@@ -53,6 +56,17 @@ class TileValue(HasLength):
 
     def first(self) -> Scalar:
         return arithmetic.binary("+", self.start, Scalar(weak_int, const=self.moved))
+
+    def spaced(self, by: int) -> TileValue:
+        """``by * i``: every `by`-th place."""
+        return replace(
+            self,
+            start=arithmetic.binary("*", self.start, Scalar(weak_int, const=by)),
+            step=self.step * by,
+            moved=self.moved * by,
+            spacing=self.spacing * by,
+            reach=(self.reach[0] * by, self.reach[1] * by),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +105,7 @@ class TileScope:
         return not self.cuts and any(size not in (None, 1) for size in self.sizes)
 
     def dimension_of(self, value: Value) -> int | None:
-        """The dimension whose tile, or whose integer, an index is."""
-        if isinstance(value, TileValue):
-            return None if value.moved else value.dimension
+        """The dimension whose integer an index is, where tiles have one element."""
         assert self.frame is not None
         for number, size in enumerate(self.sizes):
             own = self.frame.environment.locals.get(f".tile{number}")
@@ -103,6 +115,15 @@ class TileScope:
                 return number
         return None
 
+    def along(self, axis: int, value: Value | None) -> Along:
+        """What an index of an axis says of which tile takes which elements."""
+        if isinstance(value, TileValue):
+            if value.dimension is None:
+                return frozenset()
+            return frozenset([(axis, value.dimension, value.spacing, value.moved // value.spacing)])
+        number = None if value is None else self.dimension_of(value)
+        return frozenset() if number is None else frozenset([(axis, number, 1, 0)])
+
 
 def make_tile(name: str, extent: tuple[int, int, int], dimension: int | None, is_open: bool) -> TileValue:
     start, step, count = extent
@@ -111,12 +132,19 @@ def make_tile(name: str, extent: tuple[int, int, int], dimension: int | None, is
 
 
 def moved(t: ProgramTranslator, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
-    """``i + 1``, ``i - 1``: a tile that lies beside."""
+    """``i + 1``, ``i - 1``: a tile that lies beside; ``2 * i``: one of every second place."""
     tile, by = (left, right) if isinstance(left, TileValue) else (right, left)
-    fits = isinstance(op, ast.Add) or (isinstance(op, ast.Sub) and tile is left)
+    fits = isinstance(op, ast.Add | ast.Mult) or (isinstance(op, ast.Sub) and tile is left)
     if not fits or not isinstance(tile, TileValue) or not isinstance(by, Scalar):
         raise t.type_error(node, f"{describe(left)} and {describe(right)} are not joined by this operator",
-                           "write x[i + 1] for the tile beside, pk.positions(i) for indices")  # fmt: skip
+                           "write x[i + 1] for the tile beside, x[2 * i] for every second element, "
+                           "pk.positions(i) for indices")  # fmt: skip
+    if isinstance(op, ast.Mult):
+        spacing = arguments.integer(t, node, by, "the spacing of a tile")
+        if spacing < 1:
+            raise t.type_error(node, f"the spacing of a tile is 1 at least, and not {spacing}",
+                               "pk.positions(i) are indices, which may be multiplied by any number")  # fmt: skip
+        return tile.spaced(spacing)
     distance = arguments.integer(t, node, by, "the distance of a tile")
     return replace(tile, moved=tile.moved + (distance if isinstance(op, ast.Add) else -distance))
 
@@ -131,7 +159,7 @@ def extent(t: ProgramTranslator, node: ast.AST, tile: TileValue, x: Cell, axis: 
         return _running(t, node, tile, x, axis)
     first = int(tile.start.const) + tile.moved  # type: ignore[call-overload]
     there = len(range(first, min(first + tile.count * tile.step, length), tile.step))
-    if first < 0 or (tile.moved and there < tile.count):
+    if first < 0 or ((tile.moved or tile.spacing > 1) and there < tile.count):
         raise _outside(t, node, tile, x, axis)
     return Extent(first if there else 0, _taken(tile, there), tile.step if there > 1 else 1)
 
@@ -183,10 +211,17 @@ def _tiles(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: di
     bounds = [given["start"], given["stop"]]
     if isinstance(bounds[1], NoneValue):
         bounds = [Scalar(weak_int, const=0), bounds[0]]
+    for bound in bounds:
+        if isinstance(bound, Cell) or (isinstance(bound, Scalar) and not bound.is_const):
+            raise t.type_error(node, f"a bound of pk.tiles is known when compiling, and this is {describe(bound)}",
+                               "go over all, for k in pk.tiles(x.shape[0]), and choose with pk.where: "
+                               "(pk.positions(k) >= start) & (pk.positions(k) < stop)")  # fmt: skip
     start, stop = (arguments.integer(t, node, b, "a bound of pk.tiles") for b in bounds)
     if start < 0:
         raise t.type_error(node, f"tiles begin at 0 at least, not at {start}")
-    if stop <= start:
+    if stop < start:
+        raise t.type_error(node, backwards(start, stop), NO_SIZE)
+    if stop == start:
         return TupleValue(())
     return TupleValue((make_tile(f"pk.tiles({stop})", (start, 1, stop - start), None, True),))
 
