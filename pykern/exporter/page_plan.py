@@ -33,12 +33,14 @@ Json = dict[str, Any]
 @dataclass
 class PagePlan:
     """`arrays` have a name, or "" where only the steps know them. `steps` are launches and copies, in order.
-    `numbers` are those that a page can change, with their types in WGSL."""
+    `numbers` are those that a page can change, with their types in WGSL. `begins_anew` says that each run begins with
+    the first contents of all arrays."""
 
     arrays: list[Json] = field(default_factory=list)
     codes: list[Json] = field(default_factory=list)
     steps: list[Json] = field(default_factory=list)
     numbers: list[Json] = field(default_factory=list)
+    begins_anew: bool = False
 
     def names(self) -> list[str]:
         """Names of arrays, in their order."""

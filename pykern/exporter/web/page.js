@@ -125,6 +125,7 @@ function copy(encoder, step) {
 }
 
 function launch() {
+    if (data.anew) { fill(); }
     const encoder = device.createCommandEncoder();
     for (const step of steps) {
         if (step.copy !== undefined) { copy(encoder, step); continue; }
@@ -162,10 +163,16 @@ function shortOf(bits) {
     return new Float32Array(Uint32Array.from(bits, (each) => each << 16).buffer);
 }
 
+const contents = data.arrays.map((array, k) => firstContents(array, k + 1));
+
+function fill() {
+    buffers.forEach((buffer, k) => device.queue.writeBuffer(buffer, 0, contents[k]));
+}
+
 function startAgain() {
     launches = 0;
     places.forEach((_, k) => { places[k] = k; });
-    data.arrays.forEach((array, k) => device.queue.writeBuffer(buffers[k], 0, firstContents(array, k + 1)));
+    fill();
 }
 
 // -- the picture ---------------------------------------------------------------------------------
@@ -202,7 +209,7 @@ function drawPoints(array) {
 }
 
 async function draw() {
-    const contents = await read(shown), array = typeof contents[0] === "bigint" ? Array.from(contents, Number) : contents;
+    const found = await read(shown), array = typeof found[0] === "bigint" ? Array.from(found, Number) : found;
     if (isPoints) { drawPoints(array); return; }
     const image = context.createImageData(canvas.width, canvas.height), [low, high] = limits(array);
     for (let k = 0; k < canvas.width * canvas.height; k++) {
