@@ -317,6 +317,24 @@ class Language:
         one try."""
         raise NotImplementedError
 
+    @property
+    def begin_tape(self) -> Sequence[str]:
+        """The lines before anything is put on the tape of a derivative."""
+        raise NotImplementedError
+
+    @property
+    def end_tape(self) -> Sequence[str]:
+        """The lines behind all that uses it."""
+        raise NotImplementedError
+
+    def push(self, word: str) -> str:
+        """Put an integer of 64 bits on the tape: a statement."""
+        raise NotImplementedError
+
+    def pop(self) -> str:
+        """Take the integer that was put there last off the tape."""
+        raise NotImplementedError
+
     def kernel(self, head: Head) -> list[str]:
         """The lines in front of the body; behind it stands `}`."""
         raise NotImplementedError

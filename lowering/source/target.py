@@ -43,6 +43,7 @@ from pykern.lowering.source.tile_items import TileItems
 from pykern.lowering.source.values import memories_written
 from pykern.lowering.source.wgsl import Wgsl
 from pykern.lowering.source.whole_launch import WholeLaunch
+from pykern.lowering.source.word_tapes import WordTapes
 from pykern.lowering.source.words import TypeWords
 from pykern.lowering.spirv.cut_loops import number_added_sites
 from pykern.passes import kernels
@@ -50,7 +51,7 @@ from pykern.passes.kernels import body, named, update_type
 from pykern.passes.registry import register
 from pykern.types import BY_NAME
 
-register(InterleaveItems, NarrowWords, SplitAngles, TileItems, TypeWords, WholeLaunch)
+register(InterleaveItems, NarrowWords, SplitAngles, TileItems, TypeWords, WholeLaunch, WordTapes)
 
 IDS = ("kern.global_id", "kern.local_id", "kern.group_id")
 LANGUAGES: dict[str, Callable[[SourceOptions], Language]] = {

@@ -1,13 +1,14 @@
 """What a live page of a kernel's derivative runs, and what its arrays begin with.
 
-Comes in: `pk.autodiff` of a kernel, and a call of it. Goes out: the kernel with shadows as parameters, their values, and
-the page. The reverse adds to its gradients, so each run of it begins with the arrays as they were. Read next:
+Comes in: `pk.autodiff` of a kernel, and a call of it. Goes out: the kernel with shadows as parameters, their values,
+and the page. The reverse adds to its gradients, so each run of it begins with the arrays as they were. Read next:
 `live_page`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from pykern.data.source import ArraySpec, KernelSource
@@ -53,7 +54,7 @@ def derivative_page(
 
 def _shadows(names: list[str], own: list[str]) -> dict[str, str]:
     """Each shadow, and what it is the shadow of: the parameter before it."""
-    return {name: before for before, name in zip(names, names[1:], strict=False) if name not in own}
+    return {name: before for before, name in pairwise(names) if name not in own}
 
 
 def _written(lowered: Any) -> set[str]:

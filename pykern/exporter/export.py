@@ -82,7 +82,7 @@ def export(
 
     Raises `LaunchError` for what is no kernel over work-items and for forms that there are not, `TargetError` for what
     a language lacks, for kernels that print, assert or check, which need a host that reads that, and for derivatives
-    with a tape.
+    with a tape, but in C and as an object.
     """
     if not isinstance(kernel, KernelBase | Autodiff | ProgramBase):
         raise LaunchError(
