@@ -373,12 +373,10 @@ CALLED = frozenset(name + ending for name in _CALLED.split() for ending in ("", 
 
 def shortest(number: float, kind: str) -> str:
     """The fewest digits that are read as the same number of this type, always with a point."""
-    if kind == "f64":
-        text = repr(number)
-    else:
+    if kind != "f64":
         form = "e" if kind == "f16" else "f"
         wanted = struct.pack(form, number)
-        text = next(
-            t for digits in range(1, 18) if struct.pack(form, float(t := f"{number:.{digits}g}")) == wanted
-        )
+        tried = (float(f"{number:.{digits}g}") for digits in range(1, 18))
+        number = next(each for each in tried if struct.pack(form, each) == wanted)
+    text = repr(number)
     return text if any(mark in text for mark in ".e") else f"{text}.0"

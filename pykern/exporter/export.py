@@ -18,6 +18,7 @@ from pykern.api.user_file import UnreadableFile
 from pykern.data.source import is_tiled
 from pykern.data.synthetic_frame import at_users_line
 from pykern.data.target import parse
+from pykern.derivatives import trees
 from pykern.derivatives.autodiff import Autodiff
 from pykern.errors import LaunchError, TargetError
 from pykern.exporter.c_header import c_header
@@ -153,7 +154,9 @@ def _live_program(
 
 
 def _described(value: Any) -> Any:
-    """An array as a spec of its lengths."""
+    """An array as a spec of its lengths, also in a structure."""
+    if not isinstance(value, Spec) and trees.parts(value) is not None:
+        return trees.rebuilt(value, (_described(leaf) for _, leaf in trees.leaves(value)))
     if isinstance(value, Spec) or not getattr(value, "shape", ()):
         return value
     dtype = value.dtype if isinstance(value.dtype, DType) else by_numpy_name(str(value.dtype))

@@ -6,7 +6,7 @@ import re
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -146,6 +146,39 @@ def test_a_derivative_in_a_page(browser: Any, tmp_path: Path) -> None:
     tab.evaluate("pykern.frame()")
     got = np.array(tab.evaluate("pykern.read('d_out')"), np.float32).reshape(x.shape)
     np.testing.assert_allclose(got, heated_by_numpy(np.ones_like(x)), rtol=2e-6, atol=2e-6)
+
+
+class Mix(NamedTuple):
+    x: Any
+    scale: Any
+
+
+@pk.kernel
+def mixed(out, mix, a: pk.f16, b: pk.bf16):
+    i = pk.index()
+    out[i, 0], out[i, 1] = pk.f32(a), pk.f32(b)
+    out[i, 2] = mix.x[i] * mix.scale
+
+
+def test_structures_and_numbers_of_16_bits_in_a_page(browser: Any, tmp_path: Path) -> None:
+    x = np.arange(6, dtype=np.float32)
+    made = pk.export(
+        mixed, np.zeros((6, 3), np.float32), Mix(x, np.float32(2.5)), 1.5, -2.0, ndrange=6, form="html",
+        page=pk.LivePage(sliders={"a": (0, 3)}),
+    )  # fmt: skip
+    tab = opened(browser, made, tmp_path)
+    assert float(tab.get_attribute("#slider-a", "step")) < 0.1
+    for number in (1.5, 1 / 3, -7e-6, 2047.5, 65519.0, 1e9, 3e-8):
+        tab.evaluate(f"pykern.set('a', {number}); pykern.set('b', {number}); pykern.frame()")
+        got = np.array(tab.evaluate("pykern.read('out').then((all) => all.map(String))"), np.float32).reshape(
+            6, 3
+        )
+        bits = np.float32(number).view(np.uint32)
+        short = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
+        with np.errstate(over="ignore"):
+            np.testing.assert_array_equal(got[:, 0], np.float32(np.float16(number)))
+        np.testing.assert_array_equal(got[:, 1], short)
+        np.testing.assert_array_equal(got[:, 2], x * np.float32(2.5))
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if not case.decides])
