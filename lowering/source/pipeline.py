@@ -8,6 +8,7 @@ from pykern.lowering.gpu.subgroups import LowerSubgroups
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.source.interleave_items import InterleaveItems
 from pykern.lowering.source.language import Language
+from pykern.lowering.source.narrow_choices import NarrowChoices
 from pykern.lowering.source.narrow_words import NarrowWords
 from pykern.lowering.source.options import SourceOptions
 from pykern.lowering.source.split_angles import SplitAngles
@@ -41,8 +42,9 @@ def source_work_items(options: SourceOptions, language: Language) -> Pipeline:
         limits=(LAVAPIPE_LIMITS,) if options.lavapipe else (),
         subgroups=(LowerSubgroups(lanes=options.lanes),) if language.shuffles else (),
     )
-    # the last that looks for scf.for
-    return items + Pipeline((ReportCutLoops(),) if options.lavapipe else ())
+    # before branches and choices are made of each other; it ends with the last that looks for scf.for
+    choices = Pipeline((NarrowChoices(),) if "f64" not in language.types else ())
+    return choices + items + Pipeline((ReportCutLoops(),) if options.lavapipe else ())
 
 
 def source_memory(options: SourceOptions, language: Language, offsets: bool) -> Pipeline:
