@@ -38,11 +38,12 @@ def derivative_page(
     is_reverse = derivative.mode == "reverse"
     for name, of in shadows.items():
         given = values[name]
-        if isinstance(given, Spec) and all(isinstance(length, int) for length in given.shape):
+        lengths = [n for n in given.shape if isinstance(n, int)] if isinstance(given, Spec) else []
+        if isinstance(given, Spec) and len(lengths) == len(given.shape):  # others are refused later
             import numpy as np  # here: `import pykern` alone loads no NumPy
 
             begun = np.ones if (of in written) == is_reverse else np.zeros
-            values[name] = begun(given.shape, given.dtype.numpy)
+            values[name] = begun(lengths, given.dtype.numpy)
     if is_reverse and page.swap:
         raise LaunchError(
             "a reverse derivative begins each run with its arrays as they were, so none change places",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import re
 import site
 from collections.abc import Iterable
@@ -38,8 +39,7 @@ def lacks_headers(text: str) -> bool:
 
 def ptx_of(text: str) -> str:
     """The text compiled for sm_80. What NVRTC says of it is in the AssertionError."""
-    from cuda.bindings import nvrtc
-
+    nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")
     options = [b"--gpu-architecture=compute_80", b"--fmad=false"]
     options += [f"--include-path={headers()}".encode()] if headers() else []
     _, program = nvrtc.nvrtcCreateProgram(text.encode(), b"kernel.cu", 0, [], [])
