@@ -99,12 +99,12 @@ def main(arguments: list[str]) -> None:
     arguments = arguments[keeps:]
     every = (*DEVICES, *CHIPS)
     chosen = [device for device in every if device in (arguments or every) and is_here(device)]
+    file = ROOT / "docs" / "devices.md"
+    text = file.read_text()
+    behind = text[text.index(OWN_TEXT) :]  # before the tests, which take an hour
     with ThreadPoolExecutor(AT_ONCE) as pool:
         cases = dict(zip(chosen, pool.map(run, chosen), strict=True))
     columns = {device: cases.get(device, []) for device in every}
-    file = ROOT / "docs" / "devices.md"
-    text = file.read_text()
-    behind = text[text.index(OWN_TEXT) :]
     file.write_text(page(columns, behind, Kept(text, chosen) if keeps else None))
     failed = [case for cases in columns.values() for case in cases if case["outcome"] == "failed"]
     sys.exit("\n".join(f"failed: {case['id']}" for case in failed) or 0)
@@ -213,7 +213,7 @@ def dtypes_of(item: Any) -> set[str]:
 
 # -- the page --------------------------------------------------------------------------------------
 
-OWN_TEXT = "## What no GPU has shown"
+OWN_TEXT = "## What a GPU has shown, and what none has"
 """From this heading on the page is written by hand, and stays."""
 
 

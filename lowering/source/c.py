@@ -25,6 +25,7 @@ from pykern.lowering.source.language import (
     Word,
     parameter_lines,
 )
+from pykern.passes.analysis.cost_model.memory import FEWEST_TAPE_WORDS
 from pykern.passes.analysis.integer_ranges import width
 
 _TYPES = {
@@ -36,13 +37,13 @@ auto bool break case char const continue default do double else enum extern floa
 restrict return short signed sizeof static struct switch typedef union unsigned void volatile while true false
 _Float16 NAN INFINITY int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t memcpy memmove main
 j0 j1 jn y0 y1 yn gamma lgamma tgamma remainder drem nextafter hypot logb ilogb scalb ldexp frexp modf fdim
-signbit isfinite isnormal significand signgam nan
+signbit isfinite isnormal significand signgam nan Tape tape tape_push tape_pop realloc free abort NULL size_t
 """
 _HEADERS = {
     "math.h": CALLED - {"abs"} | {"INFINITY", "NAN"},
     "stdbool.h": frozenset(("bool", "true", "false")),
     "stdint.h": frozenset(),
-    "stdlib.h": frozenset(("abs", "llabs")),
+    "stdlib.h": frozenset(("abs", "llabs", "realloc")),
     "string.h": frozenset(("memcpy", "memmove")),
 }
 """Headers, and names for which they are included."""
@@ -76,6 +77,24 @@ _EXCHANGE_IF = """\
 static inline {type} {name}({type} *cell, {type} expected, {type} desired) {{
     __atomic_compare_exchange(cell, &expected, &desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return expected;
+}}
+"""
+_TAPE = """\
+typedef struct {{
+    int64_t *words, used, room;
+}} Tape;
+
+static inline void tape_push(Tape *tape, int64_t word) {{
+    if (tape->used == tape->room) {{
+        tape->room = 2 * tape->room + {fewest};
+        tape->words = (int64_t *)realloc(tape->words, (size_t)tape->room * sizeof *tape->words);
+        if (tape->words == NULL) {{ abort(); }}
+    }}
+    tape->words[tape->used++] = word;
+}}
+
+static inline int64_t tape_pop(Tape *tape) {{
+    return tape->words[--tape->used];
 }}
 """
 _BITS = """\
@@ -159,6 +178,21 @@ class C(Language):
             return f"isnan(value) || value {operator} old ? value : old"
         sign = f"({self.unsigned(element)})" if kind.startswith("u") else ""
         return f"{sign}value {operator} {sign}old ? value : old"
+
+    @property
+    def begin_tape(self) -> tuple[str, ...]:
+        self.helpers["tape"] = _TAPE.format(fewest=FEWEST_TAPE_WORDS)
+        return ("Tape tape = {0};",)
+
+    @property
+    def end_tape(self) -> tuple[str, ...]:
+        return ("free(tape.words);",)
+
+    def push(self, value: str) -> str:
+        return f"tape_push(&tape, {value});"
+
+    def pop(self) -> str:
+        return "tape_pop(&tape)"
 
     def exchange_if(
         self, cell: str, expected: str, desired: str, element: ir.Type, memory: Memory | None

@@ -15,7 +15,14 @@ from pykern.dialect import attributes as kern
 from pykern.lowering.source.expressions import COMPARISON, Expression, negated
 from pykern.lowering.source.scalars import Scalars
 from pykern.lowering.source.values import Line, Values
-from pykern.passes.kernels import dimension_of, identity, is_constant, terminator
+from pykern.passes.kernels import dimension_of, identity, is_constant, named, terminator
+
+_TAPES = ("kern.push", "kern.pop")
+
+
+def has_tape(op: ir.Operation) -> bool:
+    """Whether a loop or a branch keeps values on a tape, or takes them off it."""
+    return op.name in _TAPES or bool(named(op, *_TAPES))
 
 
 @dataclass
@@ -80,12 +87,26 @@ class ControlFlow(Values):
         self._written[block.arguments[0]] = Expression(counter)  # nothing in the loop assigns to it
         self._carried(list(block.arguments)[1:], names)
         self._locations = kept
-        if self._depth == 1 and not names and self._is_over_items(op):
+        is_outermost = self._depth == 1 and self._is_over_items(op)
+        if is_outermost and not names:
             self._above(self.language.parallel)
         self._statement(self.language.loop(self._type(block.arguments[0]), counter, *bounds), op)
+        taped = is_outermost and has_tape(op)
+        if taped:  # each thread has its own
+            self._depth += 1
+            self._lines(self.language.begin_tape, op)
+            self._depth -= 1
         self._nested(block, names)
+        if taped:
+            self._depth += 1
+            self._lines(self.language.end_tape, op)
+            self._depth -= 1
         self._put("}", ())
         self.names.release(counter)  # it is seen in the loop alone
+
+    def _lines(self, lines: Sequence[str], op: ir.Operation) -> None:
+        for line in lines:
+            self._put(line, (op.location,))
 
     def _is_over_items(self, op: ir.Operation) -> bool:
         """Whether the iterations of a loop need nothing of each other: those of a kernel's own loop may."""

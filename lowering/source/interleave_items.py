@@ -63,7 +63,9 @@ def _items(kernel: ir.Operation, loop: ir.Operation) -> Items | None:
     """A loop over work-items with the size of its blocks; None where it stays as it is."""
     ops = [op.operation for op in loop.regions[0].blocks[0].operations][:-1]
     inner = [op for op in ops if op.regions]
-    if len(inner) != 1 or is_constant(loop.operands[2]) != 1 or len(loop.results):
+    if [op.name for op in inner] not in (["scf.for"], ["scf.while"]):
+        return None
+    if is_constant(loop.operands[2]) != 1 or len(loop.results):
         return None
     number = ops.index(inner[0])
     before, behind = ops[:number], ops[number + 1 :]

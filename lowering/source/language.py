@@ -317,6 +317,24 @@ class Language:
         one try."""
         raise NotImplementedError
 
+    @property
+    def begin_tape(self) -> Sequence[str]:
+        """The lines before anything is put on the tape of a derivative."""
+        raise NotImplementedError
+
+    @property
+    def end_tape(self) -> Sequence[str]:
+        """The lines behind all that uses it."""
+        raise NotImplementedError
+
+    def push(self, word: str) -> str:
+        """Put an integer of 64 bits on the tape: a statement."""
+        raise NotImplementedError
+
+    def pop(self) -> str:
+        """Take the integer that was put there last off the tape."""
+        raise NotImplementedError
+
     def kernel(self, head: Head) -> list[str]:
         """The lines in front of the body; behind it stands `}`."""
         raise NotImplementedError
@@ -355,12 +373,10 @@ CALLED = frozenset(name + ending for name in _CALLED.split() for ending in ("", 
 
 def shortest(number: float, kind: str) -> str:
     """The fewest digits that are read as the same number of this type, always with a point."""
-    if kind == "f64":
-        text = repr(number)
-    else:
+    if kind != "f64":
         form = "e" if kind == "f16" else "f"
         wanted = struct.pack(form, number)
-        text = next(
-            t for digits in range(1, 18) if struct.pack(form, float(t := f"{number:.{digits}g}")) == wanted
-        )
+        tried = (float(f"{number:.{digits}g}") for digits in range(1, 18))
+        number = next(each for each in tried if struct.pack(form, each) == wanted)
+    text = repr(number)
     return text if any(mark in text for mark in ".e") else f"{text}.0"

@@ -6,14 +6,15 @@ from pykern.lowering.gpu.flat_memory import FlattenMemory
 from pykern.lowering.gpu.pipeline import CLEAN, work_item_pipeline
 from pykern.lowering.gpu.subgroups import LowerSubgroups
 from pykern.lowering.gpu.work_items import PlaceWorkItems
-from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.lowering.source.interleave_items import InterleaveItems
 from pykern.lowering.source.language import Language
+from pykern.lowering.source.narrow_choices import NarrowChoices
 from pykern.lowering.source.narrow_words import NarrowWords
 from pykern.lowering.source.options import SourceOptions
 from pykern.lowering.source.split_angles import SplitAngles
 from pykern.lowering.source.tile_items import TileItems
 from pykern.lowering.source.whole_launch import WholeLaunch
+from pykern.lowering.source.word_tapes import WordTapes
 from pykern.lowering.source.words import TypeWords
 from pykern.lowering.spirv.cut_loops import ReportCutLoops
 from pykern.lowering.spirv.loop_results import KeepLoopResults
@@ -41,8 +42,9 @@ def source_work_items(options: SourceOptions, language: Language) -> Pipeline:
         limits=(LAVAPIPE_LIMITS,) if options.lavapipe else (),
         subgroups=(LowerSubgroups(lanes=options.lanes),) if language.shuffles else (),
     )
-    # the last that looks for scf.for
-    return items + Pipeline((ReportCutLoops(),) if options.lavapipe else ())
+    # before branches and choices are made of each other; it ends with the last that looks for scf.for
+    choices = Pipeline((NarrowChoices(),) if "f64" not in language.types else ())
+    return choices + items + Pipeline((ReportCutLoops(),) if options.lavapipe else ())
 
 
 def source_memory(options: SourceOptions, language: Language, offsets: bool) -> Pipeline:
@@ -85,7 +87,7 @@ def c_pipeline() -> Pipeline:
     return (
         Pipeline(
             (
-                LowerTapes(groups=True),  # there a tape is private memory of the work-item
+                WordTapes(),  # before short floats are bits
                 ExpandFp8(),  # everything below sees bytes
                 ExpandNdrange(),
                 WholeLaunch(),  # before bounds: all there is begins at 0

@@ -7,7 +7,6 @@ it is used; others, and those that the user named, get a name. Read next: `contr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from mlir import ir
@@ -15,7 +14,7 @@ from mlir import ir
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.gpu.limits import elements_left, shared_bytes
-from pykern.lowering.source.control_flow import ControlFlow
+from pykern.lowering.source.control_flow import ControlFlow, has_tape
 from pykern.lowering.source.expressions import SUM, Expression
 from pykern.lowering.source.language import Memory
 from pykern.lowering.source.msl_fragments import Moved
@@ -41,7 +40,14 @@ class Printer(ControlFlow):
 
     def run(self) -> None:
         """Print the body. Raises `TargetError` for what the language lacks, at its line."""
-        self._block(body(self.kernel))
+        block = body(self.kernel)
+        ops = [op.operation for op in block.operations]
+        taped = [op for op in ops if has_tape(op) and not self._is_over_items(op)]
+        if taped:
+            self._lines(self.language.begin_tape, taped[0])
+        self._block(block)
+        if taped:
+            self._lines(self.language.end_tape, taped[0])
 
     # -- ops -------------------------------------------------------------------------------------
 
@@ -153,6 +159,13 @@ class Printer(ControlFlow):
         else:
             self._put(f"{text};", locations)
 
+    def _push(self, op: ir.Operation) -> None:
+        value = self._as(op.operands[0], op.operands[0].type).text
+        self._statement(self.language.push(value), op)
+
+    def _pop(self, op: ir.Operation) -> None:
+        self._give(op, self.language.pop())
+
     def _barrier(self, op: ir.Operation) -> None:
         self._settle(memory=True)
         self._statement(self.language.barrier, op)
@@ -210,16 +223,14 @@ class Printer(ControlFlow):
         (sums, *_), left, right = (self._matrices(value) for value in op.operands)
         self._lines(self.language.multiply_fragments(sums, (left[0], left[2]), (right[0], right[2])), op)
 
-    def _lines(self, lines: Sequence[str], op: ir.Operation) -> None:
-        for line in lines:
-            self._put(line, (op.location,))
-
 
 _STATEMENTS = {
     "memref.load": Printer._load,
     "memref.store": Printer._store,
     "kern.atomic_rmw": Printer._atomic,
     "kern.atomic_cas": Printer._exchange_if,
+    "kern.push": Printer._push,
+    "kern.pop": Printer._pop,
     "gpu.barrier": Printer._barrier,
     "gpu.shuffle": Printer._shuffle,
     **dict.fromkeys(BUFFERS, Printer._buffer),

@@ -31,6 +31,7 @@ from pykern.lowering.source.interleave_items import InterleaveItems
 from pykern.lowering.source.language import CALLED, Head, Language, Memory, Word
 from pykern.lowering.source.msl import Metal
 from pykern.lowering.source.names import Names, UserNames
+from pykern.lowering.source.narrow_choices import NarrowChoices
 from pykern.lowering.source.narrow_words import NarrowWords
 from pykern.lowering.source.native_msl import NativeMetal
 from pykern.lowering.source.native_wgsl import NativeWgsl
@@ -43,6 +44,7 @@ from pykern.lowering.source.tile_items import TileItems
 from pykern.lowering.source.values import memories_written
 from pykern.lowering.source.wgsl import Wgsl
 from pykern.lowering.source.whole_launch import WholeLaunch
+from pykern.lowering.source.word_tapes import WordTapes
 from pykern.lowering.source.words import TypeWords
 from pykern.lowering.spirv.cut_loops import number_added_sites
 from pykern.passes import kernels
@@ -50,7 +52,9 @@ from pykern.passes.kernels import body, named, update_type
 from pykern.passes.registry import register
 from pykern.types import BY_NAME
 
-register(InterleaveItems, NarrowWords, SplitAngles, TileItems, TypeWords, WholeLaunch)
+register(
+    InterleaveItems, NarrowChoices, NarrowWords, SplitAngles, TileItems, TypeWords, WholeLaunch, WordTapes
+)
 
 IDS = ("kern.global_id", "kern.local_id", "kern.group_id")
 LANGUAGES: dict[str, Callable[[SourceOptions], Language]] = {

@@ -18,9 +18,11 @@ from pykern.api.user_file import UnreadableFile
 from pykern.data.source import is_tiled
 from pykern.data.synthetic_frame import at_users_line
 from pykern.data.target import parse
+from pykern.derivatives import trees
 from pykern.derivatives.autodiff import Autodiff
 from pykern.errors import LaunchError, TargetError
 from pykern.exporter.c_header import c_header
+from pykern.exporter.derivative_page import derivative_page
 from pykern.exporter.forms import FORMS, Form, form_of
 from pykern.exporter.live_page import LivePage, live_page
 from pykern.exporter.manifest import manifest, refuse_helpers
@@ -76,11 +78,12 @@ def export(
 
     ``form="html"`` writes one page that runs the kernel in a browser, again and again, and draws an array; `page` says
     which, and how. It begins with the arrays that are given; in place of a `pk.spec` come zeros for what the kernel
-    writes, else random numbers from 0 to 1.
+    writes, else random numbers from 0 to 1. A reverse derivative adds to its gradients, so each run of its page begins
+    with the arrays as they were; where a `pk.spec` is a result's shadow, it is ones.
 
     Raises `LaunchError` for what is no kernel over work-items and for forms that there are not, `TargetError` for what
     a language lacks, for kernels that print, assert or check, which need a host that reads that, and for derivatives
-    with a tape.
+    with a tape, but in C and as an object.
     """
     if not isinstance(kernel, KernelBase | Autodiff | ProgramBase):
         raise LaunchError(
@@ -126,13 +129,16 @@ def _live(
     kernel: Any, args: tuple[Any, ...], target: str, page: LivePage, keywords: dict[str, Any]
 ) -> tuple[Lowered, dict[str, bytes], dict[str, Any]]:
     """A page with the kernel in it, compiled for the lengths of the arrays."""
-    if not isinstance(kernel, KernelBase):
-        raise LaunchError("a page runs a kernel, and this is a derivative", hint="export it as wgsl")
-    options = {name: keywords.pop(name) for name in KEYWORDS if name in keywords}
-    values = dict(kernel.bind(args, keywords))
+    adds = isinstance(kernel, Autodiff) and kernel.mode == "reverse"
+    if isinstance(kernel, Autodiff):
+        kernel, values, options, page = derivative_page(kernel, args, target, page, keywords)
+    else:
+        options = {name: keywords.pop(name) for name in KEYWORDS if name in keywords}
+        values = dict(kernel.bind(args, keywords))
     lowered = kernel.lower(*map(_described, values.values()), target=target, **options)
     told = manifest(lowered, "html")
     plan = kernel_plan(lowered, values, told)
+    plan.begins_anew = adds
     return lowered, {"html": live_page(lowered.source.function, plan, page).encode()}, told
 
 
@@ -148,7 +154,9 @@ def _live_program(
 
 
 def _described(value: Any) -> Any:
-    """An array as a spec of its lengths."""
+    """An array as a spec of its lengths, also in a structure."""
+    if not isinstance(value, Spec) and trees.parts(value) is not None:
+        return trees.rebuilt(value, (_described(leaf) for _, leaf in trees.leaves(value)))
     if isinstance(value, Spec) or not getattr(value, "shape", ()):
         return value
     dtype = value.dtype if isinstance(value.dtype, DType) else by_numpy_name(str(value.dtype))

@@ -53,7 +53,7 @@ def live_page(function: FunctionSource, plan: PagePlan, page: LivePage) -> str:
         "arrays": plan.arrays, "codes": plan.codes, "steps": plan.steps, "numbers": _sliders(plan, page),
         # an array that was swapped after a run is where the other was
         "shown": next((b if a == shown else a for a, b in swap if shown in (a, b)), shown),
-        "swap": swap, "runs": page.steps, "frame": page.frame, "range": page.range,
+        "swap": swap, "runs": page.steps, "frame": page.frame, "anew": plan.begins_anew, "range": page.range,
         "kind": "points" if page.points else "colours" if len(plan.arrays[shown]["shape"]) == 3 else "image",
     }  # fmt: skip
     return string.Template(_part("page.html")).substitute(

@@ -33,12 +33,14 @@ Json = dict[str, Any]
 @dataclass
 class PagePlan:
     """`arrays` have a name, or "" where only the steps know them. `steps` are launches and copies, in order.
-    `numbers` are those that a page can change, with their types in WGSL."""
+    `numbers` are those that a page can change, with their types in WGSL. `begins_anew` says that each run begins with
+    the first contents of all arrays."""
 
     arrays: list[Json] = field(default_factory=list)
     codes: list[Json] = field(default_factory=list)
     steps: list[Json] = field(default_factory=list)
     numbers: list[Json] = field(default_factory=list)
+    begins_anew: bool = False
 
     def names(self) -> list[str]:
         """Names of arrays, in their order."""
@@ -81,12 +83,12 @@ class PagePlan:
         self.codes.append({"wgsl": text, "entry": entry, "access": access})
         return len(self.codes) - 1
 
-    def number(self, name: str, kind: str, value: Any) -> int:
-        """A number of this name, which may stand in the words of several launches."""
+    def number(self, name: str, dtype: str, kind: str, value: Any) -> int:
+        """A number of this name, which may stand in the words of several launches: those of 16 bits by their bits."""
         for place, each in enumerate(self.numbers):
             if each["name"] == name:
                 return place
-        self.numbers.append({"name": name, "type": kind, "value": _plain(value)})
+        self.numbers.append({"name": name, "dtype": dtype, "type": kind, "value": _plain(value)})
         return len(self.numbers) - 1
 
     def launch(self, code: int, groups: list[int], arrays: list[int], words: list[Json]) -> None:
@@ -129,20 +131,23 @@ def kernel_plan(lowered: Lowered, values: Mapping[str, Any], told: Mapping[str, 
     """One launch. Raises `LaunchError` for arrays or index spaces of open lengths."""
     source, plan = lowered.source, PagePlan()
     assert isinstance(source, KernelSource)
-    specs = dict(named_leaves(source))
+    specs, given = dict(named_leaves(source)), dict(_values(source, values))
     text = lowered.compile().source
     for argument in told["arguments"]:
         name = argument["name"]
         if argument["kind"] == "memory":
             spec = specs[name]
             assert isinstance(spec, ArraySpec)
-            plan.array(name, spec.dtype, _lengths(name, spec), argument["written"], values[name])
-    numbers = [each["name"] for each in told["arguments"] if each["kind"] == "number"]
+            plan.array(name, spec.dtype, _lengths(name, spec), argument["written"], given.get(name))
+    numbers = [each for each in told["arguments"] if each["kind"] == "number"]
     words = [
-        {**place, "number": plan.number(name, place["type"], values[name])}
-        if name in values
+        {
+            **place,
+            "number": plan.number(each["name"], each["dtype"], place["type"], given.get(each["name"], 1)),
+        }
+        if each["name"] in specs
         else {**place, "value": 0}
-        for name, place in zip(numbers, _places(text), strict=False)
+        for each, place in zip(numbers, _places(text), strict=False)
     ]
     arrays = list(range(len(plan.arrays)))
     plan.launch(plan.code(text, lowered.artifact.entry), _groups(lowered), arrays, words)
@@ -156,6 +161,7 @@ def program_plan(
     source, plan = lowered.source, PagePlan()
     assert isinstance(source, ProgramSource)
     given = dict(_values(source, values))
+    dtypes = {argument["name"]: argument["dtype"] for argument in told["arguments"]}
     for argument in told["arguments"]:
         if argument["kind"] == "memory":
             name = argument["name"]
@@ -176,18 +182,20 @@ def program_plan(
         if name not in codes:
             codes[name] = plan.code(texts[name], name)
         rest = [each for each in step["arguments"] if "buffer" not in each]
-        words = [
-            {**place, "number": plan.number(each["argument"], place["type"], given.get(each["argument"], 1))}
-            if "argument" in each
-            else {**place, "value": each["value"]}
-            for each, place in zip(rest, _places(texts[name]), strict=False)
-        ]
+        words = []
+        for each, place in zip(rest, _places(texts[name]), strict=False):
+            if "argument" in each:
+                own = each["argument"]
+                number = plan.number(own, dtypes[own], place["type"], given.get(own, 1))
+                words.append({**place, "number": number})
+            else:
+                words.append({**place, "value": each["value"]})
         arrays = [places[each["buffer"]] for each in step["arguments"] if "buffer" in each]
         plan.launch(codes[name], step["groups"], arrays, words)
     return plan
 
 
-def _values(source: ProgramSource, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _values(source: KernelSource | ProgramSource, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """What was given, by the names that a manifest has: parts of a structure are numbered."""
     for parameter in source.parameters:
         value, count = values[parameter.name], len(list(leaves(parameter.spec)))

@@ -20,6 +20,7 @@ from pykern.data.target import parse
 from pykern.exporter.forms import FORMS
 from pykern.runtime import registry
 from pykern.runtime.driver import Memory
+from tests.lowering.source_runs import c_compiler, compiled_c
 
 F = pk.f32
 OPEN = pk.spec((None, None), F)
@@ -236,6 +237,74 @@ def test_a_derivative_has_a_name_of_its_own() -> None:
     dup = pk.Dup(OPEN, OPEN)
     made = pk.export(pk.autodiff(heated), dup, dup, 0.1, ndrange=(None, None), form="c")
     assert "void heated_gradient(" in made.text and "float *restrict d_x" in made.text
+
+
+@pk.kernel
+def left_early(out, x):
+    i = pk.index()
+    for k in range(1, 9):
+        if out[i] * k > 5:
+            break
+        out[i] = out[i] * x[i] + k
+
+
+def test_a_derivative_with_a_tape_in_c(tmp_path: Path, rng: np.random.Generator) -> None:
+    """How often each work-item repeats its loop is known when it runs, and what it overwrites is put back."""
+    if c_compiler() is None:
+        pytest.skip("no compiler of C: cc, gcc or clang")
+    given, shadows = (
+        rng.standard_normal((2, 37)).astype(np.float32),
+        rng.standard_normal((2, 37)).astype(np.float32),
+    )
+    dups = [pk.Dup(pk.spec((37,), F), pk.spec((37,), F)) for _ in given]
+    made = pk.export(pk.autodiff(left_early), *dups, ndrange=37, form="c", to=tmp_path / "g.c")
+    assert "tape_push(&tape, " in made.text and made.text.count("free(tape.words);") == 1
+    library = compiled_c(made.text, "g")
+    c = [each.copy() for pair in zip(given, shadows, strict=True) for each in pair]
+    library.left_early_gradient(*(ctypes.c_void_p(each.ctypes.data) for each in c))
+    wanted = [each.copy() for each in (*given, *shadows)]
+    dups = [pk.Dup(wanted[n], wanted[n + 2]) for n in range(2)]
+    pk.autodiff(left_early)(*dups, ndrange=37)
+    for found, expected in zip(c, (wanted[0], wanted[2], wanted[1], wanted[3]), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    moved = x_moved(given, shadows[0], 1e-6)
+    np.testing.assert_allclose((c[3] - shadows[1]).sum(), moved, rtol=1e-3)
+
+
+def x_moved(given: np.ndarray, cotangent: np.ndarray, step: float) -> float:
+    """What `cotangent` times the results changes by when all of `x` does, by finite differences in f64."""
+
+    def value(by: float) -> float:
+        out, x = given.astype(np.float64)
+        for n in range(len(x)):
+            for k in range(1, 9):
+                if out[n] * k > 5:
+                    break
+                out[n] = out[n] * (x[n] + by) + k
+        return float(out @ cotangent.astype(np.float64))
+
+    return (value(step) - value(-step)) / (2 * step)
+
+
+@pk.kernel(workgroup=4)
+def summed_in_a_group(out, x):
+    i, item = pk.index(), pk.local_index()
+    kept = pk.shared((4,), F)
+    kept[item] = x[i]
+    pk.barrier()
+    count = 4
+    while count > 1:
+        count //= 2
+        if item < count:
+            kept[item] *= kept[item + count]
+        pk.barrier()
+    out[i] = kept[0]
+
+
+def test_a_tape_of_a_group_is_refused_in_c() -> None:
+    dup = pk.Dup(pk.spec((8,), F), pk.spec((8,), F))
+    with pytest.raises(pk.TargetError, match="each work-item of a group on a tape"):
+        pk.export(pk.autodiff(summed_in_a_group), dup, dup, ndrange=8, form="c")
 
 
 def test_lines_of_python_as_comments() -> None:

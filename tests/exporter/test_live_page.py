@@ -6,7 +6,7 @@ import re
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -125,6 +125,62 @@ def test_integers_of_64_bits_in_a_page(browser: Any, tmp_path: Path) -> None:
     assert list(map(int, got)) == (state ^ (state >> 29)).tolist()
 
 
+def test_a_derivative_in_a_page(browser: Any, tmp_path: Path) -> None:
+    """The gradient of the sum of `out`: it is the same after each run, and follows the slider."""
+    x = np.random.default_rng(4).standard_normal((9, 13)).astype(np.float32)
+    result, given = pk.spec(x.shape, F), pk.Dup(x, pk.spec(x.shape, F))
+    made = pk.export(pk.autodiff(heated), pk.Dup(result, result), given, 0.1, ndrange=x.shape, form="html")
+    tab = opened(browser, made, tmp_path)
+    for rate in (0.1, 0.1, 0.25):
+        tab.evaluate(f"pykern.set('rate', {rate}); pykern.frame()")
+        got = np.array(tab.evaluate("pykern.read('d_x')"), np.float32).reshape(x.shape)
+        ones, wanted = np.ones_like(x), np.zeros_like(x)
+        pk.autodiff(heated)(pk.Dup(np.zeros_like(x), ones), pk.Dup(x, wanted), rate, ndrange=x.shape)
+        np.testing.assert_allclose(got, wanted, rtol=2e-6, atol=2e-6)
+    shown = tab.evaluate("JSON.parse(document.getElementById('data').textContent).shown")
+    assert wanted.any() and [each["name"] for each in made.manifest["arguments"]][shown] == "d_x"
+    forward = pk.export(
+        pk.autodiff(heated, mode="forward"), pk.Dup(result, result), given, 0.1, ndrange=x.shape, form="html"
+    )
+    tab = opened(browser, forward, tmp_path)
+    tab.evaluate("pykern.frame()")
+    got = np.array(tab.evaluate("pykern.read('d_out')"), np.float32).reshape(x.shape)
+    np.testing.assert_allclose(got, heated_by_numpy(np.ones_like(x)), rtol=2e-6, atol=2e-6)
+
+
+class Mix(NamedTuple):
+    x: Any
+    scale: Any
+
+
+@pk.kernel
+def mixed(out, mix, a: pk.f16, b: pk.bf16):
+    i = pk.index()
+    out[i, 0], out[i, 1] = pk.f32(a), pk.f32(b)
+    out[i, 2] = mix.x[i] * mix.scale
+
+
+def test_structures_and_numbers_of_16_bits_in_a_page(browser: Any, tmp_path: Path) -> None:
+    x = np.arange(6, dtype=np.float32)
+    made = pk.export(
+        mixed, np.zeros((6, 3), np.float32), Mix(x, np.float32(2.5)), 1.5, -2.0, ndrange=6, form="html",
+        page=pk.LivePage(sliders={"a": (0, 3)}),
+    )  # fmt: skip
+    tab = opened(browser, made, tmp_path)
+    assert float(tab.get_attribute("#slider-a", "step")) < 0.1
+    for number in (1.5, 1 / 3, -7e-6, 2047.5, 65519.0, 1e9, 3e-8):
+        tab.evaluate(f"pykern.set('a', {number}); pykern.set('b', {number}); pykern.frame()")
+        got = np.array(tab.evaluate("pykern.read('out').then((all) => all.map(String))"), np.float32).reshape(
+            6, 3
+        )
+        bits = np.float32(number).view(np.uint32)
+        short = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
+        with np.errstate(over="ignore"):
+            np.testing.assert_array_equal(got[:, 0], np.float32(np.float16(number)))
+        np.testing.assert_array_equal(got[:, 1], short)
+        np.testing.assert_array_equal(got[:, 2], x * np.float32(2.5))
+
+
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if not case.decides])
 def test_programs_in_a_page(browser: Any, tmp_path: Path, name: str) -> None:
     """All their results, and what they update, after one run."""
@@ -178,6 +234,12 @@ def test_the_page_asks_for_nothing_but_itself() -> None:
 def test_what_a_page_cannot_show(args: tuple, ndrange: tuple, page: pk.LivePage, said: str) -> None:
     with pytest.raises(pk.LaunchError, match=said):
         pk.export(heated, *args, 0.1, ndrange=ndrange, form="html", page=page)
+
+
+def test_arrays_of_a_reverse_derivative_do_not_change_places() -> None:
+    dup = pk.Dup(*(pk.spec((8, 8), F),) * 2)
+    with pytest.raises(pk.LaunchError, match="so none change places"):
+        pk.export(pk.autodiff(heated), dup, dup, 0.1, ndrange=(8, 8), form="html", page=SWAPPED)
 
 
 def test_what_a_page_of_a_program_cannot_show() -> None:

@@ -509,7 +509,45 @@ def chosen_by_numpy(out, x):
     return np.stack(rows, axis=1).astype(np.float32)
 
 
+@pk.kernel
+def picked(out, u, rate):
+    """Loads of one side, and floats of Python's that are only chosen, which languages without f64 choose in 32 bits."""
+    i, j, k = pk.index()
+    level = 1.0 if u[i, j, k] < 0 else (2.5 if u[i, j, k] < 1 else 3.0)
+    sign = 1.0
+    for n in range(3):
+        if u[i, j, k] > n:
+            sign = -sign
+    if k == 0:
+        low, high = 0.1, 0.2
+    else:
+        low, high = (0.3, 0.4) if k < 3 else (0.5, 0.6)
+    out[i, j, k] = (
+        rate * u[i, j, k] + (u[i - 1, j, k] if i > 0 else 0.0) + u[i, j, (k + 1) % u.shape[2]] * level
+    )
+    out[i, j, k] += sign * (low + u[i, j, k]) + high * u[i, j, k]
+
+
+def picked_by_numpy(out, u, rate):
+    one = np.float32
+    level = np.where(u < 0, one(1), np.where(u < 1, one(2.5), one(3)))
+    sign = np.where(((u > 0).astype(int) + (u > 1) + (u > 2)) % 2, one(-1), one(1))
+    k = np.arange(u.shape[2])
+    low, high = (
+        np.select([k == 0, k < 3], list(map(one, each)), one(last))
+        for each, last in (((0.1, 0.3), 0.5), ((0.2, 0.4), 0.6))
+    )
+    before = np.concatenate([np.zeros_like(u[:1]), u[:-1]])
+    return one(rate) * u + before + np.roll(u, -1, 2) * level + sign * (low + u) + high * u
+
+
 CASES = {
+    "choices": SourceCase(
+        picked,
+        lambda g: (np.zeros((5, 6, 7), np.float32), floats(g, 5, 6, 7), 0.5),
+        (5, 6, 7),
+        picked_by_numpy,
+    ),
     "functions of two numbers": SourceCase(
         of_two,
         lambda g: (np.zeros((500, 8), np.float32), 3 * floats(g, 500), 2 * floats(g, 500)),

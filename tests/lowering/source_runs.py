@@ -1,4 +1,4 @@
-"""Runs printed source: OpenCL C by an OpenCL driver, WGSL by wgpu, MSL as C++ on the host.
+"""Runs printed source: OpenCL C by an OpenCL driver, WGSL by wgpu, MSL as C++ on the host, CUDA C++ by the emulator.
 
 Words are packed by the types of the text. Comes in: the cases, each a kernel with its arguments and launch. Goes out:
 the arrays afterwards (`results`). They run in a process of their own: a driver that has compiled in this one may
@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.lowering import cuda_runs
 from tests.lowering.source_cases import CASES
 from tests.project.tree import ROOT
 
@@ -226,7 +227,19 @@ def run_msl(kernel: Any, arguments: tuple[Any, ...], ndrange: tuple[int, ...]) -
     return copies
 
 
-RUNS = {"c": run_c, "opencl-c": run_opencl_c, "wgsl": run_wgsl, "msl": run_msl}
+def run_cuda(kernel: Any, arguments: tuple[Any, ...], ndrange: tuple[int, ...]) -> list[Any]:
+    """By the emulator; None where the text needs a header that is not there."""
+    made = lowered(kernel, arguments, ndrange, "cuda-cpp")
+    text = made.binary.decode()
+    arrays = [a for a in arguments if isinstance(a, np.ndarray)]
+    if cuda_runs.lacks_headers(text):
+        return [None for _ in arrays]
+    size = (*reversed(made.artifact.workgroup), 1, 1)[:3]
+    groups = groups_of(ndrange, made.artifact.workgroup)
+    return cuda_runs.launched(text, made.artifact.entry, arrays, words_of(arguments, ndrange), groups, size)
+
+
+RUNS = {"c": run_c, "opencl-c": run_opencl_c, "wgsl": run_wgsl, "msl": run_msl, "cuda-cpp": run_cuda}
 
 
 @functools.cache

@@ -28,9 +28,12 @@ def test_as_numpy(name, language):
     elif language == "msl":
         need_device("metal:emulated")
     else:
-        pytest.importorskip({"opencl-c": "pyopencl", "wgsl": "wgpu"}[language])
-    case = CASES[name]
-    np.testing.assert_allclose(results(language)[name], case.expected(*case.given()), rtol=3e-6, atol=3e-6)
+        packages = {"opencl-c": "pyopencl", "wgsl": "wgpu", "cuda-cpp": "cuda.bindings.nvrtc"}
+        pytest.importorskip(packages[language])
+    case, found = CASES[name], results(language)[name]
+    if found is None:
+        pytest.skip("cuda_fp16.h is not there: it comes with CUDA's toolkit")
+    np.testing.assert_allclose(found, case.expected(*case.given()), rtol=3e-6, atol=3e-6)
 
 
 def need_c():
@@ -67,20 +70,14 @@ def test_every_language_prints_every_case(language):
         assert case.kernel.__name__ in text and text.count("{") == text.count("}"), name
 
 
-def test_cuda_is_taken_by_nvidias_compiler():
-    nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
+def test_hip_is_cuda_but_for_a_header():
+    """What is shown of CUDA C++ holds for HIP C++, too."""
     for name, case in CASES.items():
-        arguments = case.given()
-        text = case.kernel.lower(*arguments, ndrange=case.ndrange, target="cuda-cpp").compile().source
-        if "cuda_fp16.h" in text:  # a header of the toolkit, which NVRTC alone has not
-            continue
-        _, program = nvrtc.nvrtcCreateProgram(text.encode(), b"kernel.cu", 0, [], [])
-        options = [b"--gpu-architecture=compute_80", b"--fmad=false"]
-        (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
-        _, size = nvrtc.nvrtcGetProgramLogSize(program)
-        log = bytes(size + 1)  # is written into: Python shares bytes of length 1
-        nvrtc.nvrtcGetProgramLog(program, log)
-        assert int(status) == 0, f"{name}: {log.decode()}\n{text}"
+        cuda, hip = (
+            case.kernel.lower(*case.given(), ndrange=case.ndrange, target=target).compile().source
+            for target in ("cuda-cpp", "hip-cpp")
+        )
+        assert hip.replace("hip/hip_fp16.h", "cuda_fp16.h") == cuda, name
 
 
 def test_the_users_names_stand_in_the_text():

@@ -78,3 +78,10 @@ def test_nothing_in_the_file_failed():
     cells = re.findall(r"(\d+)/(\d+)", TABLE)
     assert len(cells) > 2 * len(features.FEATURES)
     assert "**" not in TABLE.replace("**all cases**", "")  # failed cases are bold
+
+
+def test_the_text_by_hand_is_found():
+    """A run of the suites ends with it."""
+    assert re.findall(r'^OWN_TEXT = "(.*)"$', (ROOT / "docs" / "device_table.py").read_text(), re.MULTILINE)[
+        0
+    ] in (TABLE.splitlines())

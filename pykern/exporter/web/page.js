@@ -100,8 +100,9 @@ let launches = 0;
 
 function writeWords(step) {
     for (const word of step.words) {
-        const named = word.number === undefined ? null : data.numbers[word.number].name;
-        const value = named === null ? word.value : named === data.frame ? launches : values[word.number];
+        const number = data.numbers[word.number], named = number?.name ?? null;
+        const given = named === null ? word.value : named === data.frame ? launches : values[word.number];
+        const value = number?.dtype === "f16" ? bitsOfHalf(given) : number?.dtype === "bf16" ? bitsOfShort(given) : given;
         if (word.type === "f32") {
             step.view.setFloat32(word.place, value, true);
         } else if (word.type === "vec2<u32>") {
@@ -125,6 +126,7 @@ function copy(encoder, step) {
 }
 
 function launch() {
+    if (data.anew) { fill(); }
     const encoder = device.createCommandEncoder();
     for (const step of steps) {
         if (step.copy !== undefined) { copy(encoder, step); continue; }
@@ -158,14 +160,39 @@ function halfOf(bits) {
     return sign * (exponent ? 2 ** (exponent - 15) * (1 + digits / 1024) : digits * 2 ** -24);
 }
 
+function nearestEven(value) {
+    const low = Math.floor(value), part = value - low;
+    return part > 0.5 || (part === 0.5 && low % 2) ? low + 1 : low;
+}
+
+function bitsOfHalf(value) {
+    const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0, size = Math.abs(value);
+    if (Number.isNaN(value)) { return 0x7e00; }
+    if (size >= 65520) { return sign | 0x7c00; }
+    if (size < 2 ** -14) { return sign | nearestEven(size * 2 ** 24); }
+    const exponent = Math.floor(Math.log2(size)), digits = nearestEven(size * 2 ** (10 - exponent));
+    return sign | (((exponent + 14) << 10) + digits);
+}
+
+function bitsOfShort(value) {
+    const [bits] = new Uint32Array(Float32Array.of(value).buffer);
+    return Number.isNaN(value) ? 0x7fc0 : (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
+}
+
 function shortOf(bits) {
     return new Float32Array(Uint32Array.from(bits, (each) => each << 16).buffer);
+}
+
+const contents = data.arrays.map((array, k) => firstContents(array, k + 1));
+
+function fill() {
+    buffers.forEach((buffer, k) => device.queue.writeBuffer(buffer, 0, contents[k]));
 }
 
 function startAgain() {
     launches = 0;
     places.forEach((_, k) => { places[k] = k; });
-    data.arrays.forEach((array, k) => device.queue.writeBuffer(buffers[k], 0, firstContents(array, k + 1)));
+    fill();
 }
 
 // -- the picture ---------------------------------------------------------------------------------
@@ -180,7 +207,7 @@ canvas.height = isPoints ? 512 : shape.length > 1 ? shape[0] : 1;
 const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 
 function colour(t, pixels, at) {
-    const place = Math.min(0.9999, Math.max(0, t)) * (stops.length - 1), k = Math.floor(place), part = place - k;
+    const place = Math.min(0.9999, Math.max(0, t || 0)) * (stops.length - 1), k = Math.floor(place), part = place - k;
     for (let c = 0; c < 3; c++) { pixels[at + c] = stops[k][c] + part * (stops[k + 1][c] - stops[k][c]); }
     pixels[at + 3] = 255;
 }
@@ -188,8 +215,10 @@ function colour(t, pixels, at) {
 function limits(array) {
     if (data.range) { return data.range; }
     let low = Infinity, high = -Infinity;
-    for (const value of array) { if (value < low) { low = value; } if (value > high) { high = value; } }
-    return [low, high > low ? high : low + 1];
+    for (const value of array) {
+        if (Number.isFinite(value)) { low = Math.min(low, value); high = Math.max(high, value); }
+    }
+    return low > high ? [0, 1] : [low, high > low ? high : low + 1];
 }
 
 function drawPoints(array) {
@@ -202,7 +231,7 @@ function drawPoints(array) {
 }
 
 async function draw() {
-    const contents = await read(shown), array = typeof contents[0] === "bigint" ? Array.from(contents, Number) : contents;
+    const found = await read(shown), array = typeof found[0] === "bigint" ? Array.from(found, Number) : found;
     if (isPoints) { drawPoints(array); return; }
     const image = context.createImageData(canvas.width, canvas.height), [low, high] = limits(array);
     for (let k = 0; k < canvas.width * canvas.height; k++) {
@@ -218,7 +247,7 @@ data.numbers.forEach((word, k) => {
     if (!word.slider) { return; }
     const label = document.createElement("label"), input = document.createElement("input"), told = document.createElement("output");
     const [low, high] = word.slider;
-    Object.assign(input, { type: "range", min: low, max: high, step: word.type === "f32" ? (high - low) / 1000 : 1, id: `slider-${word.name}` });
+    Object.assign(input, { type: "range", min: low, max: high, step: /^(f|bf)/.test(word.dtype) ? (high - low) / 1000 : 1, id: `slider-${word.name}` });
     input.value = told.value = word.value;
     input.addEventListener("input", () => {
         values[k] = Number(input.value);

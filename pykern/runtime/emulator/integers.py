@@ -154,3 +154,21 @@ def permute_bytes(t: Values, one: Instruction) -> None:
         wide = t.value(f"shl i32 {t.value(f'zext i8 {byte} to i32')}, {8 * number}")
         found = t.value(f"or i32 {found}, {wide}")
     t.write(one.operands[0], found, "b32")
+
+
+@opcode("dp4a")
+def product_of_bytes(t: Values, one: Instruction) -> None:
+    """The sum of four products of bytes, and of a word; it wraps."""
+    found = t.read(one.operands[3], "b32")
+    words = [
+        (t.read(operand, "b32"), kind) for operand, kind in zip(one.operands[1:3], one.types, strict=True)
+    ]
+    for place in range(4):
+        left, right = (
+            t.resized(
+                t.value(f"trunc i32 {t.value(f'lshr i32 {word}, {8 * place}')} to i8"), 8, 32, kind[0] == "s"
+            )
+            for word, kind in words
+        )
+        found = t.value(f"add i32 {found}, {t.value(f'mul i32 {left}, {right}')}")
+    t.write(one.operands[0], found, "b32")

@@ -22,7 +22,7 @@ def statements(text: str) -> Iterator[str]:
         if not held and line.startswith(_LINES):
             yield line
             continue
-        if line.startswith("{ ."):
+        if not held and line.startswith("{") and line != "{":  # a scope of inline assembly
             yield "{"
             line = line[1:].strip()
         held = f"{held} {line}".strip()

@@ -190,6 +190,20 @@ def test_bytes_are_permuted(rng):
     check("prmt.b32 {0}, {1}, {2}, {3};", "u32", want, x, y, selector)
 
 
+def test_products_of_bytes(rng):
+    """Signed and unsigned ones; a row of numbers is four bytes of a word."""
+    a, b = (rng.integers(0, 256, (64, 4)).astype(np.uint8) for _ in range(2))
+    a[:2], b[:2] = 128, 255
+    c = rng.integers(0, 1 << 32, 64).astype(np.uint32)
+    for one, other in ("ss", "su", "us", "uu"):
+        x, y = (v.view({"s": np.int8, "u": np.uint8}[k]).astype(np.int64) for v, k in ((a, one), (b, other)))
+        got = computed(
+            f"dp4a.{one}32.{other}32 {{0}}, {{1}}, {{2}}, {{3}};",
+            a.view(np.uint32)[:, 0], b.view(np.uint32)[:, 0], c, out=np.uint32,
+        )  # fmt: skip
+        np.testing.assert_array_equal(got, ((x * y).sum(1) + c).astype(np.uint32))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_comparisons_and_selections(kind, rng):
     x, y = pairs(rng, kind)

@@ -168,10 +168,7 @@ class WebGpuDriver:
         numbers = [each & _WORD for each in arguments if not isinstance(each, Memory)]
         with self._lock, trying(f"launch `{code.name}`, {grid} groups of {group}"):
             place = self._queue.put_words(code.words.pack(*numbers))
-            compute = self._queue.compute()
-            compute.set_pipeline(code.pipeline)
-            compute.set_bind_group(0, self._bound(code, buffers), [place])
-            compute.dispatch_workgroups(*grid)
+            self._queue.commands().launch(code.pipeline, self._bound(code, buffers), place, grid)
 
     def _bound(self, code: Code, buffers: tuple[Any, ...]) -> Any:
         found = code.bound.get(buffers)

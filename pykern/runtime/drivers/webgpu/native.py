@@ -1,8 +1,9 @@
-"""Submissions of a device of WebGPU, in the functions of wgpu-native itself: when each is done, asked in this thread.
+"""Work of a device of WebGPU, recorded and submitted by the functions of wgpu-native itself.
 
-Comes in: recorded work, with rising numbers. Goes out: the number that is done. The package wgpu waits by way of a
-buffer that is mapped and of a thread of its own that asks; for short work that takes longer than the work. Read next:
-`queue`.
+Comes in: launches and copies; submissions of them, with rising numbers. Goes out: the number that is done, asked in
+this thread. The package wgpu looks for an error after each function, though WebGPU tells all errors of recorded work
+when it is finished; and it waits by way of a buffer that is mapped and of a thread of its own that asks. For short
+work both take longer than the work. Read next: `queue`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,61 @@ _NATIVE: Any = importlib.import_module("wgpu.backends.wgpu_native")
 ffi, lib = _NATIVE.ffi, _NATIVE.lib
 libf: Any = importlib.import_module("wgpu.backends.wgpu_native._api").libf
 """The library's functions; `libf` has those that raise what they are told to be wrong."""
+_ENCODER, _PASS, _BUFFER = (
+    ffi.new(f"WGPU{kind}Descriptor *") for kind in ("CommandEncoder", "ComputePass", "CommandBuffer")
+)
+
+
+class Commands:
+    """Launches and copies in the order in which they are recorded. Arguments are objects of the package wgpu."""
+
+    def __init__(self, device: Any) -> None:
+        self._encoder = lib.wgpuDeviceCreateCommandEncoder(device._internal, _ENCODER)
+        self._pass: Any = None
+        self._place = ffi.new("uint32_t[1]")
+
+    def launch(self, pipeline: Any, bound: Any, place: int, grid: tuple[int, int, int]) -> None:
+        """Launch groups, whose numbers begin at a byte of their buffer."""
+        if self._pass is None:
+            self._pass = lib.wgpuCommandEncoderBeginComputePass(self._encoder, _PASS)
+        self._place[0] = place
+        lib.wgpuComputePassEncoderSetPipeline(self._pass, pipeline._internal)
+        lib.wgpuComputePassEncoderSetBindGroup(self._pass, 0, bound._internal, 1, self._place)
+        lib.wgpuComputePassEncoderDispatchWorkgroups(self._pass, *grid)
+
+    def copy(self, source: Any, begin: int, to: Any, to_begin: int, nbytes: int) -> None:
+        """Copy bytes between two buffers."""
+        lib.wgpuCommandEncoderCopyBufferToBuffer(
+            self._between(), source._internal, begin, to._internal, to_begin, nbytes
+        )
+
+    def clear(self, buffer: Any, begin: int, nbytes: int) -> None:
+        """Fill with zeros."""
+        lib.wgpuCommandEncoderClearBuffer(self._between(), buffer._internal, begin, nbytes)
+
+    def stamp(self, stamps: Any, slot: int) -> None:
+        """Keep the time in a query set."""
+        lib.wgpuCommandEncoderWriteTimestamp(self._between(), stamps._internal, slot)
+
+    def resolve(self, stamps: Any, slot: int, to: Any) -> None:
+        """Put one time of a query set into a buffer."""
+        lib.wgpuCommandEncoderResolveQuerySet(self._between(), stamps._internal, slot, 1, to._internal, 0)
+
+    def finish(self) -> Any:
+        """The command buffer. Raises what is wrong with anything that was recorded."""
+        encoder = self._between()
+        try:
+            return libf.wgpuCommandEncoderFinish(encoder, _BUFFER)
+        finally:
+            lib.wgpuCommandEncoderRelease(encoder)
+
+    def _between(self) -> Any:
+        """The encoder, between launches."""
+        if self._pass is not None:
+            lib.wgpuComputePassEncoderEnd(self._pass)
+            lib.wgpuComputePassEncoderRelease(self._pass)
+            self._pass = None
+        return self._encoder
 
 
 class Submissions:
@@ -39,10 +95,13 @@ class Submissions:
         self._info = ffi.new("WGPUQueueWorkDoneCallbackInfo *")
         self._info.mode, self._info.callback = lib.WGPUCallbackMode_AllowProcessEvents, done
 
-    def submit(self, commands: Any, number: int) -> None:
-        """Submit a command buffer."""
-        self._commands[0] = commands._internal
-        self._indices[number] = libf.wgpuQueueSubmitForIndex(self._queue._internal, 1, self._commands)
+    def submit(self, commands: Commands, number: int) -> None:
+        """Submit what is recorded."""
+        self._commands[0] = commands.finish()
+        try:
+            self._indices[number] = libf.wgpuQueueSubmitForIndex(self._queue._internal, 1, self._commands)
+        finally:
+            lib.wgpuCommandBufferRelease(self._commands[0])
         self._info.userdata1 = ffi.cast("void *", number)
         lib.wgpuQueueOnSubmittedWorkDone(self._queue._internal, self._info[0])
 

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 import wgpu
-from wgpu.backends.wgpu_native import extras
 
 from pykern.runtime.drivers.waiting import wait
-from pykern.runtime.drivers.webgpu.native import Submissions
+from pykern.runtime.drivers.webgpu.native import Commands, Submissions
 
 STEP = 256
 """Bytes between the words of two launches: offsets of uniform buffers are multiples of it everywhere."""
@@ -49,8 +48,7 @@ class Queue:
         self._packed, self._used = bytearray(WORDS_BYTES), 0
         self._sent = b""
         """What stands at the beginning of `words`."""
-        self._encoder: Any = None
-        self._pass: Any = None
+        self._commands: Commands | None = None
         self._submissions = Submissions(device)
         self._number, self._marks = 1, 0
         """Of the submission that is recorded, and the marks in it."""
@@ -69,25 +67,15 @@ class Queue:
 
     # -- recording -------------------------------------------------------------------------------
 
-    def encoder(self) -> Any:
-        """What copies are recorded by."""
+    def commands(self) -> Commands:
+        """What launches and copies are recorded by."""
         self._marked = False
         return self._open()
 
-    def _open(self) -> Any:
-        if self._pass is not None:
-            self._pass.end()
-            self._pass = None
-        if self._encoder is None:
-            self._encoder = self._device.create_command_encoder()
-        return self._encoder
-
-    def compute(self) -> Any:
-        """What launches are recorded by."""
-        self._marked = False
-        if self._pass is None:
-            self._pass = self._open().begin_compute_pass()
-        return self._pass
+    def _open(self) -> Commands:
+        if self._commands is None:
+            self._commands = Commands(self._device)
+        return self._commands
 
     def put_words(self, packed: bytes) -> int:
         """Where the numbers of a launch will lie. What was recorded is submitted where there is no room for more."""
@@ -111,7 +99,7 @@ class Queue:
                 if self._stamped == STAMPS:
                     self._stamps = self._device.create_query_set(type="timestamp", count=STAMPS)
                     self._stamped = 0
-                extras.write_timestamp(self._open(), self._stamps, self._stamped)
+                self._open().stamp(self._stamps, self._stamped)
             self._last, self._marked = Mark(self._number, self._stamps, self._stamped), True
             self._stamped += self.stamps
             self._marks += 1
@@ -120,16 +108,16 @@ class Queue:
 
     def submit(self) -> None:
         """Submit what is recorded."""
-        if self._encoder is None:
+        if self._commands is None:
             return
         self._put_mark()
-        encoder, number = self._open(), self._number
+        commands, number = self._commands, self._number
         if self._used and not self._sent.startswith(self._packed[: self._used]):
             self._sent = bytes(self._packed[: self._used])
             self._device.queue.write_buffer(self.words, 0, self._sent)
-        self._encoder, self._used = None, 0
+        self._commands, self._used = None, 0
         self._number, self._marks = number + 1, 0
-        self._submissions.submit(encoder.finish(), number)
+        self._submissions.submit(commands, number)
 
     # -- waiting ---------------------------------------------------------------------------------
 
@@ -151,6 +139,6 @@ class Queue:
     def nanoseconds(self, mark: Mark) -> int:
         """The device's time at a mark."""
         self._submit_before(mark)
-        self.encoder().resolve_query_set(mark.stamps, mark.slot, 1, self._time, 0)
+        self.commands().resolve(mark.stamps, mark.slot, self._time)
         self.submit()
         return int(np.frombuffer(self._device.queue.read_buffer(self._time), np.uint64)[0])

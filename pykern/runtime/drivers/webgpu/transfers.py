@@ -43,7 +43,7 @@ class Transfers:
             begin = (offset + first) // GRAIN * GRAIN
             end = -(-(offset + first + part.size) // GRAIN) * GRAIN
             staging = self._staging_of(end - begin)
-            self._queue.encoder().copy_buffer_to_buffer(buffer, begin, staging, 0, end - begin)
+            self._queue.commands().copy(buffer, begin, staging, 0, end - begin)
             self._queue.submit()
             staging.map_async("READ_NOSYNC", 0, end - begin).sync_wait()
             seen = np.frombuffer(staging.read_mapped(0, end - begin, copy=False), np.uint8)
@@ -61,14 +61,14 @@ class Transfers:
         if to is source:
             usage = wgpu.BufferUsage
             between = self._device.create_buffer(size=nbytes, usage=usage.COPY_SRC | usage.COPY_DST)
-            self._queue.encoder().copy_buffer_to_buffer(source, offset, between, 0, nbytes)
+            self._queue.commands().copy(source, offset, between, 0, nbytes)
             source, offset = between, 0
-        self._queue.encoder().copy_buffer_to_buffer(source, offset, to, to_offset, nbytes)
+        self._queue.commands().copy(source, offset, to, to_offset, nbytes)
 
     def fill(self, buffer: Any, offset: int, pattern: bytes, nbytes: int) -> None:
         """Repeat a pattern; WebGPU itself fills with zeros alone."""
         if not any(pattern) and not (offset | nbytes) % GRAIN:
-            self._queue.encoder().clear_buffer(buffer, offset, nbytes)
+            self._queue.commands().clear(buffer, offset, nbytes)
             return
         whole = np.tile(np.frombuffer(pattern, np.uint8), min(nbytes, LARGEST) // len(pattern))
         for first in range(0, nbytes, LARGEST):
