@@ -2,7 +2,7 @@
 
 Comes in: a transport. Goes out: nothing; `sys.excepthook` and `os._exit` are others from then on. A rank that is killed
 is noticed by the launcher of MPI, or by those who lose their connection to it; one that leaves by `sys.exit` by those
-who wait. One that leaves by ``os._exit(0)`` would not be: launchers of MPI end the other ranks then, and report success.
+who wait. One that leaves by ``os._exit(0)`` is not: launchers of MPI end the other ranks then, and report success.
 """
 
 from __future__ import annotations
