@@ -12,6 +12,11 @@ from typing import Any
 from pykern.torch.framework import torch
 
 
+def is_inexact(tensor: Any) -> bool:
+    """Whether it holds real or complex numbers, which gradients are of."""
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
 def parts_of(tensor: Any) -> Any:
     """The parts of a complex tensor, the same memory where no conjugate is still to be taken; others as they are."""
     return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor

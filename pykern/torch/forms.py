@@ -2,8 +2,8 @@
 
 Comes in: a value, a tree of tensors, numbers, strings and None. Goes out: its leaves, and a text that can be read
 again, in whatever process. Dynamo traces the writing; the reading it takes as a constant. The text is a literal: a
-letter of `Operation.TYPES` for each leaf, ``("complex", ["N", "N"])``, ``("tuple", [...])``, ``("list", [...])``, ``("dict", {...})``,
-``("struct", name, {...})``, ``("static", value)``.
+letter of `Operation.TYPES` for each leaf, ``("complex", ["N", "N"])``, ``("tuple", [...])``, ``("list", [...])``,
+``("dict", {...})``, ``("struct", name, {...})``, ``("static", value)``.
 """
 
 from __future__ import annotations

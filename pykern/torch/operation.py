@@ -18,7 +18,13 @@ Rule = Callable[..., Any]
 class Operation:
     """A function of tensors and numbers. Subclasses say what it computes."""
 
-    TYPES: ClassVar[dict[str, str]] = {"T": "Tensor", "S": "Tensor", "C": "Tensor", "N": "Scalar", "D": "SymInt[]"}
+    TYPES: ClassVar[dict[str, str]] = {
+        "T": "Tensor",
+        "S": "Tensor",
+        "C": "Tensor",
+        "N": "Scalar",
+        "D": "SymInt[]",
+    }
     """Kinds of arguments: a tensor, a tensor that stands for a number, the parts of a complex tensor, a number, an
     index space."""
 

@@ -58,7 +58,7 @@ class Own:
                     f"the derivative of `{self.operation.name}` gives none by `{self.operation.names[n]}`",
                     hint="give zeros where it is zero",
                 )
-        return [parts_of(given[n]) for n in active]
+        return [parts_of(given[n]) if self.operation.kinds[n] == "C" else given[n] for n in active]
 
     def push(self, active: tuple[int, ...], call: Call, tangents: Sequence[Any]) -> tuple[Any, ...]:
         """The tangents: the rule, transposed."""

@@ -45,7 +45,8 @@ class Halves:
         lent = dict(zip(self.lent, kept, strict=False))
         own = kept[len(self.lent) :]
         given = [
-            c.item() if kind == "S" else c for c, kind in zip(wholes(self.kinds, cotangents), self.kinds, strict=True)
+            c.item() if kind == "S" else c
+            for c, kind in zip(wholes(self.kinds, cotangents), self.kinds, strict=True)
         ]
         for where, number in self.places:
             found = (

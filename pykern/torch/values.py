@@ -1,8 +1,8 @@
 """The form of a program's value, as words that Dynamo can follow.
 
 Comes in: the tree that the compiler writes (`pykern.frontend.program.results`). Goes out: words in front of what they
-count: ``tuple 2 result none``, ``dict 1 key result``, ``struct 1 Name field result``, ``int 3``; ``complex`` is a result
-of complex numbers. A value is rebuilt of them with tensors in the places of results.
+count: ``tuple 2 result none``, ``dict 1 key result``, ``struct 1 Name field result``, ``int 3``. A result of complex
+numbers is ``complex``. A value is rebuilt of them with tensors in the places of results.
 """
 
 from __future__ import annotations
