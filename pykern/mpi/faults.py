@@ -27,16 +27,16 @@ def end_run_on_errors(transport: Transport) -> None:
 
     def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         before(kind, error, traceback)
-        tell("ends the run")
+        print_rank("ends the run")
         transport.abort()
 
     def exit_process(status: int) -> NoReturn:
         if status == 0 and os.getpid() == process and not transport.may_leave():
-            tell("called os._exit(0) before MPI was finalised, which ends the run; leave by sys.exit()")
+            print_rank("called os._exit(0) before MPI was finalised, which ends the run; leave by sys.exit()")
             transport.abort()
         leave(status)
 
-    def tell(what: str) -> None:
+    def print_rank(what: str) -> None:
         print(f"pykern.mpi: rank {transport.rank} of {transport.size} {what}", file=sys.stderr, flush=True)
 
     sys.excepthook = hook
