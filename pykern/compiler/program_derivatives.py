@@ -240,13 +240,14 @@ def _complex_form(
     name: str, spec: StructSpec, places: Iterator[int], primal: func.FuncOp, active: list[int]
 ) -> Any:
     """The derivative of a complex array: by the real and the imaginary part, as the two parts of a complex array."""
-    if len(spec.fields) > 1:
+    (_, parts), *others = spec.fields
+    if others:
         raise KernelTypeError(
             f"`{name}` is a complex number, and derivatives are by complex arrays",
             span_of(primal.location),
             f"pass an array without dimensions, np.array({name}), or choose other parameters with argnums",
         )
-    return _form(name, spec.fields[0][1], places, primal, active) | {"complex": "array"}
+    return _form(name, parts, places, primal, active) | {"complex": "array"}
 
 
 def _places(source: ProgramSource, primal: func.FuncOp) -> list[list[int]]:

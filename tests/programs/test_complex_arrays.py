@@ -312,7 +312,8 @@ def test_gradients_by_complex_arrays(rng):
         return (abs(z * w) ** 2).sum()
 
     z, w = numbers(rng, 3), numbers(rng, 3)
-    np.testing.assert_allclose(pk.grad(size)(z, w), 2 * z * abs(w) ** 2)
+    at_origin = z * (1, 0, 1)
+    np.testing.assert_allclose(pk.grad(size)(at_origin, w), 2 * at_origin * abs(w) ** 2)
     np.testing.assert_allclose(pk.hvp(size, (z, w), (1j * z, 0 * w))[0], 2j * z * abs(w) ** 2)
     for function, args, reason in (
         (lambda z: z * 2, (z,), "not a complex array"),
@@ -323,6 +324,10 @@ def test_gradients_by_complex_arrays(rng):
             pk.grad(pk.jit(function))(*args)
     with pytest.raises(LaunchError, match="a complex derivative for what is real"):
         pk.vjp(size, z, w)[1](1j)
+    constant = pk.jit(lambda z, a: (z * a, 1j))
+    by_z, by_number = pk.vjp(constant, z, 2j)[1]((w, 1 + 1j))
+    np.testing.assert_allclose(by_z, -2j * w)
+    assert by_number is None
 
 
 def test_check_grads_of_complex_results(rng):
