@@ -92,7 +92,6 @@ def test_transformations():
     torch.testing.assert_close(torch.vmap(softmax, 1)(x), torch.vmap(lambda x: x.softmax(-1), 1)(x))
 
 
-@pytest.mark.filterwarnings("ignore:Attempted to insert a get_attr Node")
 def wave(z, w, x):
     return w / (z + x), (np.conj(z) * w).sum(), abs(w - x)
 
@@ -151,6 +150,7 @@ def test_kernels_of_complex_tensors_give_no_gradient_silently():
     torch.testing.assert_close(found, torch.full((3,), -2j))
 
 
+@pytest.mark.filterwarnings("ignore:Attempted to insert a get_attr Node")
 def test_linearize():
     """It calls operators below autograd, with tangents around."""
     x, v = doubles(5), doubles(5)
