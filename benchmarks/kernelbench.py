@@ -34,7 +34,6 @@ MOST_WORK = 5e8
 MOST_ELEMENTS = 1 << 23
 LEAST_LENGTH, LEAST_BATCH = 16, 2
 """Constants up to the first are left alone: channels, groups, sizes of windows; sizes of batches up to the second."""
-SECONDS = 240.0
 SLOWER = 1.1
 
 
@@ -230,8 +229,9 @@ def work() -> None:
 class Worker:
     """The process, started when it is needed."""
 
-    def __init__(self, threads: int | None) -> None:
+    def __init__(self, threads: int | None, limit: float) -> None:
         self.process: subprocess.Popen[str] | None = None
+        self.limit = limit
         given = (
             {} if threads is None else dict.fromkeys(("OMP_NUM_THREADS", "PYKERN_NUM_THREADS"), str(threads))
         )
@@ -252,7 +252,7 @@ class Worker:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(json.dumps({"path": str(path), "inductor": inductor}) + "\n")
         process.stdin.flush()
-        timer = threading.Timer(SECONDS, process.kill)
+        timer = threading.Timer(self.limit, process.kill)
         timer.start()
         for line in process.stdout:
             if line.startswith("{"):
@@ -302,6 +302,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=[], help="parts of problems' names")
     parser.add_argument("--inductor", action="store_true", help="measure Inductor, too")
     parser.add_argument("--threads", type=int, help="as many for all; default: the processors")
+    parser.add_argument("--limit", type=float, default=240.0, help="seconds that a problem may take")
     parser.add_argument("--json", type=Path, help="a file for all results")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -309,7 +310,7 @@ def main() -> None:
         work()
         return
     folder = options.checkout / "KernelBench"
-    worker, results = Worker(options.threads), []
+    worker, results = Worker(options.threads, options.limit), []
     for level in options.levels:
         problems = sorted(folder.glob(f"level{level}/*.py"), key=lambda p: int(p.stem.split("_")[0]))
         for path in problems:

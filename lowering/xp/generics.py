@@ -16,7 +16,7 @@ from mlir import ir
 
 from pykern.errors import TargetError
 from pykern.lowering.xp.printer import RULES, Fill, Printer, shape_of, updated
-from pykern.lowering.xp.scalars import element
+from pykern.lowering.xp.scalars import OF_NUMBERS, element
 from pykern.passes.analysis.cost_model.code_size import LONG_TEXT, WRITTEN_OUT_TERMS
 from pykern.passes.ir.affine import Access, access_of
 from pykern.passes.ir.structured import Structured, is_fill, reduction_loops
@@ -130,7 +130,7 @@ class Generic:
                 text = f"{p.text(source)}[{', '.join(map(read, indices)) or '()'}]"
                 texts[op.results[0]] = p.name(text)
                 self.cover[op.results[0]] = self._covered(indices)
-            elif op.name.startswith(("arith.", "math.")) and len(op.results) == 1:
+            elif op.name.startswith(OF_NUMBERS) and len(op.results) == 1:
                 text = p.scalar(op, [read(v) for v in op.operands])
                 uses = sum(1 for _ in op.results[0].uses)
                 self.cover[op.results[0]] = self._covered(op.operands)

@@ -13,7 +13,7 @@ from mlir import ir
 
 from pykern.errors import TargetError
 from pykern.lowering.xp.libraries import Library
-from pykern.lowering.xp.scalars import element, expression, literal
+from pykern.lowering.xp.scalars import OF_NUMBERS, element, expression, literal
 from pykern.passes.analysis.cost_model.code_size import PRINTED_ELEMENTS
 
 
@@ -99,7 +99,7 @@ class Printer:
         rule = RULES.get(op.name)
         if rule is not None:
             rule(self, op)
-        elif op.name.startswith(("arith.", "math.")):
+        elif op.name.startswith(OF_NUMBERS):
             self.values[op.results[0]] = self.name(self.scalar(op, [self.text(v) for v in op.operands]))
         else:
             raise TargetError(

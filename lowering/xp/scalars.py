@@ -30,6 +30,10 @@ FUNCTIONS = {
     "math.powf": "power", "math.ipowi": "power", "math.fpowi": "power", "math.copysign": "copysign",
     "math.erf": "erf", "math.erfc": "erfc", "math.isnan": "isnan", "math.isinf": "isinf", "math.isfinite": "isfinite",
 }  # fmt: skip
+OF_NUMBERS = ("arith.", "math.", "func.call")
+"""How the names begin of operations that `expression` takes."""
+CALLED = {"hypot": "hypot", "hypotf": "hypot", "nextafter": "nextafter", "nextafterf": "nextafter"}
+"""Functions of C that are called by name, as NumPy calls them."""
 CASTS = {
     "arith.extf", "arith.truncf", "arith.sitofp", "arith.fptosi", "arith.extsi", "arith.trunci", "arith.index_cast",
 }  # fmt: skip
@@ -69,6 +73,11 @@ def expression(op: ir.Operation, operands: list[str], library: Library) -> str:
         return f"quotient({operands[0]}, {operands[1]})"
     if name in FUNCTIONS:
         return library.call(FUNCTIONS[name], operands)
+    if name == "func.call":
+        callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+        if callee not in CALLED:
+            raise TargetError(f"the function `{callee}` has no form in {library.name}")
+        return library.call(CALLED[callee], operands)
     if name in CASTS:
         return cast(operands[0], op.results[0].type, library)
     if name == "arith.bitcast":

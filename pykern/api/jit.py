@@ -34,7 +34,6 @@ from pykern.environment.settings import settings
 from pykern.errors import DeviceError, KernelError, KernelTypeError
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
-from pykern.launching.complex_arguments import refuse_derivatives
 from pykern.launching.entries import register_arrays
 from pykern.launching.interceptor import INTERCEPTOR
 from pykern.launching.warned import warn_of
@@ -201,8 +200,6 @@ class ProgramBase(Decorated):
         self, function: Any, parameters: list[Parameter], target: Target = CPU, donated: tuple[str, ...] = ()
     ) -> ProgramSource:
         """What the compiler is asked for."""
-        if self.derivatives:
-            refuse_derivatives(parameters)
         source = ProgramSource(
             function, tuple(parameters), self.options, target, donated, self.derivatives, self.added,
             pulled=self.pulled, tiles=self.tiles,

@@ -104,7 +104,8 @@ def jvp_tree(primal: func.FuncOp, tree: Any) -> Any:
             return node | {"constant": 0.0} if is_float_constant(node) else None
         for kind in ("array", "scalar"):
             if kind in node:
-                return {kind: place[node[kind]], "numpy": True} if node[kind] in place else None
+                more = {"complex": node["complex"]} if "complex" in node else {"numpy": True}
+                return {kind: place[node[kind]], **more} if node[kind] in place else None
         if "dict" in node:  # its keys are the user's
             return node | {"dict": {key: tangents(item) for key, item in node["dict"].items()}}
         return node | {"tuple": [tangents(item) for item in node["tuple"]]}
@@ -129,8 +130,8 @@ def numbered(form: Any, first: int) -> Any:
         return form | {"tuple": [numbered(item, first) for item in form["tuple"]]}
     if "dict" in form:
         return {"dict": {key: numbered(item, first) for key, item in form["dict"].items()}}
-    ((kind, number),) = form.items()
-    return {kind: first + number, "numpy": True}
+    kind = "array" if "array" in form else "scalar"
+    return form | {kind: first + form[kind], "numpy": True}
 
 
 def result_tree(primal: func.FuncOp) -> Any:

@@ -27,7 +27,17 @@ from pykern.compiler.derivative_results import (
 )
 from pykern.compiler.program_halves import backward_half, forward_half, is_float_constant
 from pykern.data.program_source import ProgramDerivative, ProgramSource
-from pykern.data.source import DICT, LIST, ArgSpec, ArraySpec, Parameter, ScalarSpec, StructSpec, leaves
+from pykern.data.source import (
+    COMPLEX,
+    DICT,
+    LIST,
+    ArgSpec,
+    ArraySpec,
+    Parameter,
+    ScalarSpec,
+    StructSpec,
+    leaves,
+)
 from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import KernelTypeError
@@ -194,7 +204,7 @@ def _active(
             forms.append(copy.deepcopy(forms[derivative.active.index(number)]))
             continue
         parameter, before = source.parameters[number], len(active)
-        forms.append(_form(parameter.spec, iter(places[number]), primal, active))
+        forms.append(_form(parameter.name, parameter.spec, iter(places[number]), primal, active))
         if len(active) == before:
             raise KernelTypeError(
                 f"`{parameter.name}` holds no float: nothing can be differentiated by it",
@@ -204,14 +214,16 @@ def _active(
     return active, forms[0] if len(forms) == 1 and not derivative.several else {"tuple": forms}
 
 
-def _form(spec: ArgSpec, places: Iterator[int], primal: func.FuncOp, active: list[int]) -> Any:
+def _form(name: str, spec: ArgSpec, places: Iterator[int], primal: func.FuncOp, active: list[int]) -> Any:
     """The derivative of a parameter: as the parameter is made, null for what is no float. `active` gets the others."""
+    if isinstance(spec, StructSpec) and spec.name == COMPLEX:
+        return _complex_form(name, spec, places, primal, active)
     if isinstance(spec, StructSpec):
-        items = {name: _form(inner, places, primal, active) for name, inner in spec.fields}
+        items = {n: _form(f"{name}.{n}", inner, places, primal, active) for n, inner in spec.fields}
         if spec.name == DICT:
             return {"dict": items}
         form: dict[str, Any] = {"tuple": list(items.values())}
-        if all(name.isdigit() for name in items):
+        if all(n.isdigit() for n in items):
             return form | ({"list": True} if spec.name == LIST else {})
         return form | {"name": spec.name, "fields": list(items)}
     if not isinstance(spec, ArraySpec | ScalarSpec):
@@ -222,6 +234,20 @@ def _form(spec: ArgSpec, places: Iterator[int], primal: func.FuncOp, active: lis
         return None
     active.append(argument)
     return {"array" if isinstance(kind, ir.ShapedType) else "scalar": len(active) - 1}
+
+
+def _complex_form(
+    name: str, spec: StructSpec, places: Iterator[int], primal: func.FuncOp, active: list[int]
+) -> Any:
+    """The derivative of a complex array: by the real and the imaginary part, as the two parts of a complex array."""
+    (_, parts), *others = spec.fields
+    if others:
+        raise KernelTypeError(
+            f"`{name}` is a complex number, and derivatives are by complex arrays",
+            span_of(primal.location),
+            f"pass an array without dimensions, np.array({name}), or choose other parameters with argnums",
+        )
+    return _form(name, parts, places, primal, active) | {"complex": "array"}
 
 
 def _places(source: ProgramSource, primal: func.FuncOp) -> list[list[int]]:
@@ -251,9 +277,13 @@ def _objective(primal: func.FuncOp, tree: Any, derivative: ProgramDerivative) ->
         raise KernelTypeError(
             f"a gradient needs a program that returns one float, not {_in_words(leaf, primal)}",
             span_of(primal.location),
-            _instead(leaf, kind),
+            "return a real number: z.real, or abs(z)" if _is_complex(leaf) else _instead(leaf, kind),
         )
     return number
+
+
+def _is_complex(leaf: Any) -> bool:
+    return isinstance(leaf, dict) and "complex" in leaf
 
 
 def _rank(kind: ir.Type) -> int:
@@ -279,5 +309,7 @@ def _in_words(leaf: Any, primal: func.FuncOp) -> str:
     if "constant" in leaf:
         return repr(leaf["constant"])
     kind = primal.type.results[leaf.get("array", leaf.get("scalar"))]
+    if _is_complex(leaf):
+        return "a complex number" if _rank(kind) == 1 else "a complex array"
     name = leaf.get("dtype") or dtype_of(kind)
     return f"an array {name}{list(ir.ShapedType(kind).shape)}" if _rank(kind) else f"a number of type {name}"

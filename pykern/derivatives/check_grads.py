@@ -140,7 +140,8 @@ def _function(
         if not is_real(value) and next(floats(value), None) is not None:
             raise KernelTypeError(
                 f"`{name}` holds floats that check_grads cannot move",
-                hint="pass NumPy arrays and floats; those of a kernel one by one, not in a tuple",
+                hint="pass NumPy arrays and floats, those of a kernel one by one, not in a tuple; of a complex array "
+                "z.real and z.imag, and compute with x + 1j * y",
             )
     return checked, [name for name, _ in pairs], [value for _, value in pairs]
 

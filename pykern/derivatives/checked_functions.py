@@ -18,6 +18,7 @@ from pykern.api.lowered import KEYWORDS
 from pykern.derivatives.autodiff import Autodiff, Dup
 from pykern.derivatives.gradients import floats, jvp, vjp
 from pykern.derivatives.trees import leaves, rebuilt
+from pykern.launching.complex_arguments import parts_of
 from pykern.types import BY_NAME, DType, from_numpy
 
 _ROUNDED = re.compile(r"arith\.truncf .* to (?:tensor<.*x)?(bf16|f16|f32|f8E4M3FN|f8E5M2)")
@@ -81,18 +82,19 @@ class CheckedProgram:
     args: tuple
 
     def results(self, values: Sequence[Any]) -> list[Any]:
-        return list(floats(self.program(*self._formed(values))))
+        return list(map(_parts, floats(self.program(*self._formed(values)))))
 
     def forward(self, values: Sequence[Any], tangents: dict[int, Any]) -> list[Any]:
         given = self._formed([tangents.get(n, v) for n, v in enumerate(values)])
         moved = [any(n in tangents for n in inside) for inside in self._places()]
         given = tuple(g if moves else None for g, moves in zip(given, moved, strict=True))
-        return list(floats(jvp(self.program, self._formed(values), given)[1]))
+        return list(map(_parts, floats(jvp(self.program, self._formed(values), given)[1])))
 
     def reverse(self, values: Sequence[Any], cotangents: list[Any], active: list[int]) -> dict[int, Any]:
-        _, pull = vjp(self.program, *self._formed(values))
+        value, pull = vjp(self.program, *self._formed(values))
+        given = tuple(_whole(c, leaf) for c, leaf in zip(cotangents, floats(value), strict=True))
         found: dict[int, Any] = {}
-        for part, inside in zip(pull(tuple(cotangents)), self._places(), strict=True):
+        for part, inside in zip(pull(given), self._places(), strict=True):
             if part is not None:
                 found |= dict(zip(inside, (leaf for _, leaf in leaves(part)), strict=True))
         return {n: np.asarray(found[n]) for n in active}
@@ -113,6 +115,16 @@ class CheckedProgram:
         """For each argument the numbers of its leaves."""
         ends = list(accumulate((len(list(leaves(arg))) for arg in self.args), initial=0))
         return [range(*pair) for pair in pairwise(ends)]
+
+
+def _parts(value: Any) -> Any:
+    """A complex number or array as the array of its parts; others as they are."""
+    return parts_of(np.asarray(value)) if np.iscomplexobj(value) else value
+
+
+def _whole(parts: Any, like: Any) -> Any:
+    """What `_parts` made, as it was."""
+    return np.asarray(parts).view(like.dtype)[..., 0] if np.iscomplexobj(like) else parts
 
 
 def is_float_array(value: Any) -> bool:

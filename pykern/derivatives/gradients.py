@@ -26,7 +26,7 @@ from pykern.errors import KernelTypeError, LaunchError
 from pykern.launching.arguments import homes, is_array
 from pykern.program.outputs import as_given, library_of
 from pykern.runtime.other_libraries import is_tensor
-from pykern.types import BY_NAME, from_numpy
+from pykern.types import BY_NAME, COMPLEX, complex_type, from_numpy
 
 _FLOAT0 = np.dtype([("float0", np.void, 0)])
 """The type of JAX's tangents of integers."""
@@ -72,7 +72,7 @@ def vjp(f: Callable, *args: Any, checkpoint: Any = None) -> tuple[Any, Callable[
     times, whatever becomes of the arrays of the arguments and of the value.
     """
     program = as_program(f)
-    active = tuple(n for n, a in enumerate(args) if _has_float(a))
+    active = tuple(n for n, a in enumerate(args) if _has_float(a) and not _is_complex_number(a))
     nothing = (None,) * len(args)
     if not active:
 
@@ -273,10 +273,17 @@ def _has_float(value: Any) -> bool:
 
 
 def _is_float(value: Any) -> bool:
-    if isinstance(value, float):
+    if isinstance(value, float | complex):
         return True
     dtype = _dtype(value)
-    return dtype is not None and (known := from_numpy(dtype)) is not None and known.is_float
+    if dtype is None:
+        return False
+    return complex_type(dtype) is not None or ((known := from_numpy(dtype)) is not None and known.is_float)
+
+
+def _is_complex_number(value: Any) -> bool:
+    """Which a program takes as two numbers, and has no derivative by."""
+    return isinstance(value, complex | np.complexfloating)
 
 
 def _dtype(value: Any) -> np.dtype | None:
@@ -288,13 +295,16 @@ def _dtype(value: Any) -> np.dtype | None:
         return np.dtype(own)
     except TypeError:
         name = str(own).rpartition(".")[2]
-    known = BY_NAME.get(name) or next((d for d in BY_NAME.values() if d.numpy.name == name), None)
+    every = (*BY_NAME.values(), *COMPLEX.values())
+    known = BY_NAME.get(name) or next((d for d in every if d.numpy.name == name), None)
     return None if known is None else known.numpy
 
 
 def _taking(value: Any, arguments: tuple) -> Callable[[Any], Any]:
     """What makes of a cotangent what the program takes for a float of its value: itself, where type and shape are the
     same. What is a NumPy number to the caller is an array of rank 0, which lives where the arguments do."""
+    if _is_complex_number(value):
+        return lambda given: np.asarray(_like(given, value))
     if isinstance(value, np.floating):
         home = next(iter(homes([(f"argument{n}", a) for n, a in enumerate(arguments)]).values()), None)
         return lambda given: _of_rank_0(_like(given, value), home)
@@ -324,9 +334,11 @@ def _like(given: Any, value: Any) -> Any:
     """A cotangent or tangent in the type of the value it belongs to; None is zero. Raises where the shape differs."""
     if is_tensor(given):
         given = is_array("the derivative", given)
+    if np.iscomplexobj(given) and not np.iscomplexobj(value):
+        raise LaunchError("a complex derivative for what is real", hint="give its real part: g.real")
     if given is None:
-        given = 0.0 if isinstance(value, float | np.floating) else np.zeros(value.shape)
-    if isinstance(value, float | np.floating):
+        given = 0.0 if isinstance(value, float | complex | np.inexact) else np.zeros(value.shape)
+    if isinstance(value, float | complex | np.inexact):
         if np.shape(given):
             raise LaunchError(
                 f"a derivative of shape {np.shape(given)} for a number", hint="give a number: 1.0"

@@ -12,10 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from pykern.data.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
+from pykern.data.source import (
+    COMPLEX,
+    ArgSpec,
+    ArraySpec,
+    Constant,
+    Parameter,
+    ScalarSpec,
+    StaticSpec,
+    StructSpec,
+)
 from pykern.errors import KernelTypeError
 from pykern.jax.framework import Array, jax, jnp
 from pykern.launching.arguments import fields_of, pass_value, struct_name
+from pykern.launching.complex_arguments import refuse_annotated
 from pykern.types import ArrayAnnotation, DType, IntentAnnotation, from_numpy, static
 
 
@@ -28,9 +38,13 @@ class Arguments:
 
 
 def describe(
-    values: list[tuple[str, Any]], annotations: dict[str, Any], are_arrays: Callable[[str], bool]
+    values: list[tuple[str, Any]],
+    annotations: dict[str, Any],
+    are_arrays: Callable[[str], bool],
+    takes_complex: bool = False,
 ) -> Arguments:
     """Describe the arguments; `are_arrays` tells of which parameters an array without dimensions is one, and no number.
+    Complex arrays, where they are taken, are passed as the arrays of their parts.
 
     Raises `KernelTypeError` for what JAX has no array for.
     """
@@ -43,7 +57,7 @@ def describe(
             found.parameters.append(_static(name, value))
         else:
             inner = annotation.of if isinstance(annotation, IntentAnnotation) else annotation
-            spec = _spec(name, value, inner, are_arrays(name), found.arrays)
+            spec = _spec(name, value, inner, are_arrays(name), found.arrays, takes_complex)
             reads, writes = getattr(annotation, "reads", True), getattr(annotation, "writes", True)
             found.parameters.append(Parameter(name, spec, reads, writes))
     return found
@@ -58,12 +72,19 @@ def _static(name: str, value: Any) -> Parameter:
     return pass_value(name, value, static).parameter
 
 
-def _spec(name: str, value: Any, annotation: Any, is_array: bool, arrays: list[Array]) -> ArgSpec:
+def _spec(
+    name: str, value: Any, annotation: Any, is_array: bool, arrays: list[Array], takes_complex: bool
+) -> ArgSpec:
     fields = None if isinstance(value, jax.Array | np.ndarray) else fields_of(value, True)
     if fields is not None:
-        inner = tuple((n, _spec(f"{name}.{n}", item, None, is_array, arrays)) for n, item in fields)
+        inner = tuple(
+            (n, _spec(f"{name}.{n}", item, None, is_array, arrays, takes_complex)) for n, item in fields
+        )
         return StructSpec(struct_name(value), inner)
     array = _array(name, value)
+    if takes_complex and jnp.issubdtype(array.dtype, jnp.complexfloating):
+        refuse_annotated(name, annotation)
+        return _complex_spec(array, arrays)
     if isinstance(annotation, DType | type) and not array.ndim:
         array = array.astype(annotation.numpy if isinstance(annotation, DType) else annotation)
     arrays.append(array)
@@ -89,6 +110,21 @@ def _spec(name: str, value: Any, annotation: Any, is_array: bool, arrays: list[A
             hint="export a function for each length",
         )
     return ArraySpec(dtype.name, tuple(array.shape))
+
+
+def _complex_spec(array: Array, arrays: list[Array]) -> StructSpec:
+    """The array of both parts; of a number of Python two numbers. JAX differentiates what is done here."""
+    if isinstance(array, jax.ShapeDtypeStruct):
+        part = jnp.finfo(array.dtype).dtype
+        arrays.append(jax.ShapeDtypeStruct((*array.shape, 2), part))
+    elif not array.ndim and jax.typeof(array).weak_type:
+        arrays += (array.real, array.imag)
+        return StructSpec(COMPLEX, tuple((n, ScalarSpec("float")) for n in ("real", "imag")))
+    else:
+        arrays.append(jnp.stack((array.real, array.imag), -1))
+    dtype = from_numpy(np.dtype(arrays[-1].dtype))
+    assert dtype is not None
+    return StructSpec(COMPLEX, (("parts", ArraySpec(dtype.name, tuple(arrays[-1].shape))),))
 
 
 def _array(name: str, value: Any) -> Array:

@@ -198,7 +198,7 @@ class ProgramPrimitive(Primitive):
         return True
 
     def arguments(self, values: list[tuple[str, Any]]) -> Arguments:
-        return describe(values, self.of.annotations, lambda name: True)
+        return describe(values, self.of.annotations, lambda name: True, takes_complex=True)
 
     def program(self, values: list[tuple[str, Any]], arguments: Arguments) -> ProgramSource:
         function = self.of.captured()[0]

@@ -30,7 +30,7 @@ from pykern.data.source import (
     TypeName,
 )
 from pykern.errors import ARGUMENT_TYPE, ARRAY_MEMORY, DeviceError, KernelTypeError, LaunchError
-from pykern.launching.complex_arguments import number_parts, parts_of, refuse_annotated
+from pykern.launching.complex_arguments import is_foreign_complex, number_parts, parts_of, refuse_annotated
 from pykern.launching.foreign_kinds import learn
 from pykern.launching.scalar_arguments import scalar
 from pykern.runtime.graph import current_graph
@@ -88,6 +88,8 @@ def pass_value(
 def _describe(
     name: str, value: Any, annotation: Any, places: Places, aligned: bool, trees: bool
 ) -> tuple[ArgSpec, list[int], list[np.ndarray]]:
+    if is_foreign_complex(value):
+        value = is_array(name, value)
     parts = parts_of(value)
     array = places(name, parts)
     if array is not None and parts is not value:

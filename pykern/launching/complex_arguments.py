@@ -13,6 +13,7 @@ import numpy as np
 
 from pykern.data.source import Parameter, has_complex
 from pykern.errors import ARGUMENT_TYPE, KernelTypeError
+from pykern.runtime.other_libraries import is_jax_array, is_tensor
 from pykern.types import complex_type
 
 
@@ -21,6 +22,11 @@ def parts_of(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind == "c" and complex_type(value.dtype) is not None:
         return value[..., None].view(value.real.dtype)
     return value
+
+
+def is_foreign_complex(value: Any) -> bool:
+    """Whether it is a complex tensor of PyTorch or array of JAX."""
+    return (is_tensor(value) or is_jax_array(value)) and "complex" in str(value.dtype)
 
 
 def number_parts(value: Any) -> tuple[Any, Any] | None:

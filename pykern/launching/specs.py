@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pykern.arrays.creation import from_dlpack
-from pykern.data.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, StructSpec
+from pykern.data.source import COMPLEX, ArgSpec, ArraySpec, Parameter, ScalarSpec, StructSpec
 from pykern.data.synthetic_frame import at_users_line
 from pykern.errors import KernelTypeError
 from pykern.launching.arguments import fields_of, is_array, pass_value, struct_name
@@ -67,7 +67,7 @@ def parameter(name: str, value: Any, annotation: Any) -> Parameter:
             return Parameter(name, spec_of(name, value, lambda n, v: parameter(n, v, None).spec))
         return pass_value(name, value, annotation, _only_described).parameter
     if isinstance(value, DType):
-        return Parameter(name, ScalarSpec(value.name))
+        return Parameter(name, spec_of(name, value, _no_leaf))
     inner = annotation.of if isinstance(annotation, IntentAnnotation) else annotation
     if isinstance(inner, ArrayAnnotation) and (
         inner.dtype != value.dtype or len(inner.shape) != len(value.shape)
@@ -87,6 +87,8 @@ def holds_specs(value: Any, trees: bool = False) -> bool:
 
 def spec_of(name: str, value: Any, leaf: Callable[[str, Any], ArgSpec], trees: bool = False) -> ArgSpec:
     """What the compiler is told of `pk.spec`s, dtypes, and structures of these; `leaf` tells it of values."""
+    if isinstance(value, Spec | DType) and value_type(value).kind == "c":
+        return _complex_spec(value)
     if isinstance(value, DType):
         return ScalarSpec(value.name)
     if isinstance(value, Spec):
@@ -97,6 +99,20 @@ def spec_of(name: str, value: Any, leaf: Callable[[str, Any], ArgSpec], trees: b
         return leaf(name, value)
     inner = tuple((n, spec_of(f"{name}.{n}", item, leaf, trees)) for n, item in fields)
     return StructSpec(struct_name(value), inner)
+
+
+def value_type(value: Spec | DType) -> DType:
+    """The type of the elements, or of the number."""
+    return value.dtype if isinstance(value, Spec) else value
+
+
+def _complex_spec(value: Spec | DType) -> StructSpec:
+    """A complex array as the array of its parts, a complex number as two numbers."""
+    part = value_type(value).part
+    if isinstance(value, DType):
+        return StructSpec(COMPLEX, tuple((n, ScalarSpec(part.name)) for n in ("real", "imag")))
+    shape = (*(n if isinstance(n, int) else None for n in value.shape), 2)
+    return StructSpec(COMPLEX, (("parts", ArraySpec(part.name, shape, value.layout == "strided")),))
 
 
 def _no_leaf(name: str, value: Any) -> ArgSpec:

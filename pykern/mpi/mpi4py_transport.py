@@ -78,6 +78,9 @@ class Mpi:
     def allreduce(self, values: np.ndarray, operation: str) -> Once:
         return Once(self._communicator.Iallreduce(MPI.IN_PLACE, values, _OPERATIONS[operation]))
 
+    def may_leave(self) -> bool:
+        return MPI.Is_finalized()
+
     def abort(self) -> NoReturn:
         self._communicator.Abort(1)
         raise SystemExit(1)

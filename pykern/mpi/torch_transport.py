@@ -90,6 +90,9 @@ class TorchDistributed:
         kind = getattr(distributed.ReduceOp, operation.upper())
         return Once(distributed.all_reduce(torch.from_numpy(values), kind, self._group, async_op=True))
 
+    def may_leave(self) -> bool:
+        return True  # the others lose their connections
+
     def abort(self) -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -60,6 +60,10 @@ class Transport(Protocol):
         """Started: the values of all ranks, combined in place (``"sum"``, ``"max"`` or ``"min"``)."""
         ...
 
+    def may_leave(self) -> bool:
+        """Whether the process may end at once, and the others that wait for it still tell of it."""
+        ...
+
     def abort(self) -> NoReturn:
         """End the whole run."""
         ...

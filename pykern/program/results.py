@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import functools
 import json
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from pykern.arrays.foreign import check_numpy, several_places
 from pykern.errors import ARRAY_MEMORY, LaunchError
+from pykern.runtime.other_libraries import is_jax_array
 from pykern.runtime.written import note_write, overlaps_itself
 from pykern.types import BY_NAME
 
@@ -59,6 +61,8 @@ def _build(node: Any, arrays: list[Any], numbers: bool) -> Any:
 
 def _complex(parts: Any, kind: str) -> Any:
     """The complex array of these parts, the same memory; a number where the `kind` says so."""
+    if is_jax_array(parts):
+        return sys.modules["jax"].lax.complex(parts[..., 0], parts[..., 1])
     if not isinstance(parts, np.ndarray):
         raise LaunchError(
             "the result is complex, and arrays of a device are real",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pykern.torch.complex_parts import is_inexact
 from pykern.torch.forms import written
 from pykern.torch.framework import torch
 from pykern.torch.in_place import InPlaceOperation
@@ -23,10 +24,10 @@ def check(
 ) -> list[str]:
     """Check an operator with the arguments of a call; gives the names of the checks that passed.
 
-    Derivatives are taken in float64, of copies: `opcheck` (schema, fake tensors, autograd, dynamic shapes), `gradcheck`
-    in reverse and forward mode, the same of the gradient, and, unless `compiled` is false, results and gradients under
-    ``torch.compile(fullgraph=True)`` against those without. `ndrange` is that of an operator in place. Raises what
-    PyTorch's checks raise, or `AssertionError`.
+    Derivatives are taken in float64 or complex128, of copies: `opcheck` (schema, fake tensors, autograd, dynamic
+    shapes), `gradcheck` in reverse and forward mode, the same of the gradient, and, unless `compiled` is false, results
+    and gradients under ``torch.compile(fullgraph=True)`` against those without. `ndrange` is that of an operator in
+    place. Raises what PyTorch's checks raise, or `AssertionError`.
     """
     passed: list[str] = []
     operation, leaves = _of_call(op, args)
@@ -34,8 +35,8 @@ def check(
     torch.library.opcheck(operation.overload, (*[_copied(a, a) for a in leaves], *space))
     passed.append("opcheck")
     function = _functional(op, args, ndrange)
-    floats = [a for a in leaves if isinstance(a, torch.Tensor) and a.is_floating_point()]
-    doubles = [a.detach().to(torch.float64).clone().requires_grad_() for a in floats]
+    floats = [a for a in _tensors(args) if is_inexact(a)]
+    doubles = [a.detach().to(_wide(a.dtype)).clone().requires_grad_() for a in floats]
     if doubles:
         torch.autograd.gradcheck(function, doubles, check_forward_ad=True)
         torch.autograd.gradgradcheck(function, doubles)
@@ -56,7 +57,7 @@ def _of_call(op: KernelOp | ProgramOp, args: Sequence[Any]) -> tuple[Any, list[A
 
 
 def _functional(op: KernelOp | ProgramOp, args: Sequence[Any], ndrange: Any) -> Callable[..., Any]:
-    """A function of the tensors of floats alone, which gives the floats of the results."""
+    """A function of the tensors of real and complex numbers alone, which gives those of the results."""
 
     def function(*floats: Any) -> Any:
         given = iter(floats)
@@ -64,7 +65,7 @@ def _functional(op: KernelOp | ProgramOp, args: Sequence[Any], ndrange: Any) -> 
         if isinstance(op, KernelOp) and not op.out:
             op(*own, ndrange=ndrange)
             return tuple(own[n] for n in op.written)
-        return tuple(r for r in _tensors(op(*own)) if r.is_floating_point())
+        return tuple(r for r in _tensors(op(*own)) if is_inexact(r))
 
     return function
 
@@ -72,7 +73,7 @@ def _functional(op: KernelOp | ProgramOp, args: Sequence[Any], ndrange: Any) -> 
 def _replaced(argument: Any, given: Any) -> Any:
     """The argument with copies of the next tensors in place of its floats."""
     if isinstance(argument, torch.Tensor):
-        return next(given).clone() if argument.is_floating_point() else argument.clone()
+        return next(given).clone() if is_inexact(argument) else argument.clone()
     if isinstance(argument, dict):
         return {key: _replaced(item, given) for key, item in argument.items()}
     if isinstance(argument, tuple) and hasattr(argument, "_fields"):
@@ -87,6 +88,10 @@ def _tensors(value: Any) -> list[Any]:
         return [value]
     items = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
     return [found for item in items for found in _tensors(item)]
+
+
+def _wide(dtype: Any) -> Any:
+    return torch.complex128 if dtype.is_complex else torch.float64
 
 
 def _copied(value: Any, like: Any) -> Any:
@@ -104,6 +109,6 @@ def _compiled(function: Callable[..., Any], floats: Sequence[Any]) -> None:
     if not ours or not any(r.requires_grad for r in as_tuple(expected)):
         return
     for results in (expected, found):
-        torch.autograd.backward([r.sum() for r in as_tuple(results)])
+        torch.autograd.backward([r.abs().sum() if r.is_complex() else r.sum() for r in as_tuple(results)])
     for mine, plain in zip(ours, theirs, strict=True):
         torch.testing.assert_close(mine.grad, plain.grad)

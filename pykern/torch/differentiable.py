@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pykern.errors import NotDifferentiable
 from pykern.torch.batches import mapped
+from pykern.torch.complex_parts import is_inexact
 from pykern.torch.framework import forward_ad, torch, unwrap_dead_wrappers
 from pykern.torch.operation import MISSED, Call, as_tuple
 from pykern.torch.own import Own
@@ -53,8 +55,13 @@ class Followed(torch.autograd.Function):
         kept = results if ctx.operation.rule is not None else ()
         ctx.save_for_backward(*tensors, *kept)
         ctx.save_for_forward(*tensors, *kept)
-        ctx.floats = tuple(r.is_floating_point() for r in results)
-        ctx.mark_non_differentiable(*(r for r in results if not r.is_floating_point()))
+        if ctx.operation.rule is None and any(t.is_complex() for t in (*tensors, *results)):
+            raise NotDifferentiable(
+                f"`{ctx.operation.name}` is a kernel of complex tensors, and kernels have derivatives by real ones",
+                hint="make it an array program, @pk.jit, give it a derivative, @op.backward, or pass z.real and z.imag",
+            )
+        ctx.floats = tuple(map(is_inexact, results))
+        ctx.mark_non_differentiable(*(r for r in results if not is_inexact(r)))
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
@@ -88,4 +95,4 @@ def _call(ctx: Any) -> Call:
 
 
 def _is_float(argument: Any) -> bool:
-    return isinstance(argument, torch.Tensor) and argument.is_floating_point()
+    return isinstance(argument, torch.Tensor) and is_inexact(argument)

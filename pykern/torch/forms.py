@@ -2,8 +2,8 @@
 
 Comes in: a value, a tree of tensors, numbers, strings and None. Goes out: its leaves, and a text that can be read
 again, in whatever process. Dynamo traces the writing; the reading it takes as a constant. The text is a literal: a
-letter of `Operation.TYPES` for each leaf, ``("tuple", [...])``, ``("list", [...])``, ``("dict", {...})``,
-``("struct", name, {...})``, ``("static", value)``.
+letter of `Operation.TYPES` for each leaf, ``("complex", ["N", "N"])``, ``("tuple", [...])``, ``("list", [...])``,
+``("dict", {...})``, ``("struct", name, {...})``, ``("static", value)``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from pykern.errors import KernelTypeError
 from pykern.program.results import struct
+from pykern.torch.complex_parts import parts_of
 from pykern.torch.framework import torch
 from pykern.types import ArrayAnnotation, static
 
@@ -25,10 +26,16 @@ def written(value: Any, annotation: Any, found: list[Any]) -> str:
     """The form of an argument; its leaves are added to `found`. Raises `KernelTypeError`."""
     if annotation is static:
         return f"('static', {value!r})"
+    if isinstance(value, torch.Tensor) and value.is_complex():
+        found.append(parts_of(value))
+        return "'C'"
     if isinstance(value, torch.Tensor):
         found.append(value)
         is_number = annotation is not None and not isinstance(annotation, ArrayAnnotation)
         return "'S'" if is_number else "'T'"
+    if isinstance(value, complex):
+        found.extend((value.real, value.imag))
+        return "('complex', ['N', 'N'])"
     if isinstance(value, _NUMBERS):
         found.append(value)
         return "'N'"
@@ -81,8 +88,10 @@ def restored(form: Any, given: Iterator[Any]) -> Any:
     kind, *_, inner = form
     if kind == "static":
         return inner
-    if kind in ("tuple", "list"):
+    if kind in ("tuple", "list", "complex"):
         made = [restored(item, given) for item in inner]
+        if kind == "complex":  # of types in place of numbers any complex number tells
+            return complex(*made) if all(isinstance(part, float) for part in made) else 0j
         return made if kind == "list" else tuple(made)
     fields = {name: restored(item, given) for name, item in inner.items()}
     return fields if kind == "dict" else struct(form[1], tuple(fields))(**fields)

@@ -18,8 +18,15 @@ Rule = Callable[..., Any]
 class Operation:
     """A function of tensors and numbers. Subclasses say what it computes."""
 
-    TYPES: ClassVar[dict[str, str]] = {"T": "Tensor", "S": "Tensor", "N": "Scalar", "D": "SymInt[]"}
-    """Kinds of arguments: a tensor, a tensor that stands for a number, a number, an index space."""
+    TYPES: ClassVar[dict[str, str]] = {
+        "T": "Tensor",
+        "S": "Tensor",
+        "C": "Tensor",
+        "N": "Scalar",
+        "D": "SymInt[]",
+    }
+    """Kinds of arguments: a tensor, a tensor that stands for a number, the parts of a complex tensor, a number, an
+    index space."""
 
     name: str
     names: tuple[str, ...]
@@ -42,6 +49,10 @@ class Operation:
     def direct(self, *arguments: Any) -> Any:
         """The results, or `MISSED` where PyTorch's dispatcher has to see the call: see `pykern.torch.direct`."""
         return MISSED
+
+    def result_kinds(self, call: Call) -> str:
+        """Kinds of the results, a letter each."""
+        return "T" * len(call.floats)
 
     def fake(self, arguments: Sequence[Any]) -> Any:
         """The results without their values."""

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pykern.errors import NotDifferentiable
+from pykern.torch.complex_parts import parts_of, wholes
 from pykern.torch.framework import torch
 from pykern.torch.operation import Call, Operation, as_tuple
 
@@ -37,10 +38,13 @@ class Own:
     def pull(self, active: tuple[int, ...], call: Call, cotangents: Sequence[Any]) -> list[Any]:
         """The gradients that the rule gives."""
         assert self.operation.rule is not None
-        named = dict(zip(self.operation.names, call.arguments, strict=False))
-        named |= dict(zip(self.operation.result_names, call.results, strict=False))
-        named |= {"results": call.results, "values": (*call.arguments, *call.results)}
-        found = as_tuple(self.operation.rule(Saved(**named), *cotangents))
+        kinds = self.operation.result_kinds(call)
+        arguments, results = wholes(self.operation.kinds, call.arguments), wholes(kinds, call.results)
+        followed = "".join(kind for kind, is_float in zip(kinds, call.floats, strict=True) if is_float)
+        named = dict(zip(self.operation.names, arguments, strict=False))
+        named |= dict(zip(self.operation.result_names, results, strict=False))
+        named |= {"results": results, "values": (*arguments, *results)}
+        found = as_tuple(self.operation.rule(Saved(**named), *wholes(followed, cotangents)))
         tensors = [n for n, a in enumerate(call.arguments) if isinstance(a, torch.Tensor)]
         if len(found) != len(tensors):
             raise NotDifferentiable(
@@ -54,7 +58,7 @@ class Own:
                     f"the derivative of `{self.operation.name}` gives none by `{self.operation.names[n]}`",
                     hint="give zeros where it is zero",
                 )
-        return [given[n] for n in active]
+        return [parts_of(given[n]) if self.operation.kinds[n] == "C" else given[n] for n in active]
 
     def push(self, active: tuple[int, ...], call: Call, tangents: Sequence[Any]) -> tuple[Any, ...]:
         """The tangents: the rule, transposed."""

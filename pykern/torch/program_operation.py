@@ -21,6 +21,7 @@ from pykern.launching.specs import Spec
 from pykern.obtain.code import compiled
 from pykern.obtain.schedules import tuned
 from pykern.program.arguments import describe_specs
+from pykern.torch.complex_parts import parts_of, whole
 from pykern.torch.dtypes import dtype_of, torch_dtype
 from pykern.torch.forms import kinds, restored
 from pykern.torch.framework import torch
@@ -28,7 +29,7 @@ from pykern.torch.operation import Call, Operation
 from pykern.torch.registration import register_functional, unique
 from pykern.torch.residuals import Halves, Keeping, has_halves, is_followed_alone
 from pykern.torch.values import described, kind_of_result, leaves_of, results_of
-from pykern.types import BY_NAME
+from pykern.types import BY_NAME, COMPLEX
 
 
 @dataclass
@@ -66,7 +67,7 @@ class ProgramOperation(Operation):
     def tensors(self, leaves: Iterable[Any], arguments: Sequence[Any]) -> list[Any]:
         """What a program gives, as tensors where the arguments are."""
         device = _device(arguments)
-        return [_tensor(leaf, device) for leaf in leaves]
+        return [parts_of(_tensor(leaf, device)) for leaf in leaves]
 
     def called(self, program: Any, arguments: Sequence[Any]) -> Any:
         """The value of the program, or of a derivative that takes the same."""
@@ -121,6 +122,9 @@ class ProgramOperation(Operation):
         """The arguments of the program."""
         left = iter(given)
         return [restored(argument, left) for argument in self.form]
+
+    def result_kinds(self, call: Call) -> str:
+        return "".join(map(kind_of_result, results_of(self.tree(call.arguments))))
 
     # -- derivatives -----------------------------------------------------------------------------
 
@@ -191,7 +195,8 @@ def _plain(argument: Any, kind: str) -> Any:
         return argument
     if kind == "S":
         return argument.item()
-    return argument.detach() if argument.requires_grad else argument
+    plain = argument.detach() if argument.requires_grad else argument
+    return whole(plain) if kind == "C" else plain
 
 
 def _spec(argument: Any, kind: str) -> Any:
@@ -199,7 +204,8 @@ def _spec(argument: Any, kind: str) -> Any:
     if kind == "S":
         return BY_NAME["float" if argument.is_floating_point() else "int"]
     if isinstance(argument, torch.Tensor):
-        return Spec(tuple(map(int, argument.shape)), dtype_of(argument.dtype))
+        dtype, shape = dtype_of(argument.dtype), tuple(map(int, argument.shape))
+        return Spec(shape[:-1], COMPLEX[f"c{2 * dtype.bits}"]) if kind == "C" else Spec(shape, dtype)
     return BY_NAME[_number_type(argument)]
 
 

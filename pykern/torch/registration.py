@@ -21,7 +21,7 @@ NAMESPACE = "pykern"
 _library = torch.library.Library(NAMESPACE, "FRAGMENT")
 _registered: dict[str, Operation | None] = {}
 _lock = threading.RLock()
-_DERIVED = re.compile(r"(.+)_(vjp|jvp)_(\d+(?:_\d+)*)_([01]+|[TSN]+)")
+_DERIVED = re.compile(r"(.+)_(vjp|jvp)_(\d+(?:_\d+)*)_([01]+|[TSCN]+)")
 """`Operation.derived_name`."""
 
 

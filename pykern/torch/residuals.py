@@ -15,6 +15,7 @@ from typing import Any
 
 from pykern.data.program_source import ProgramDerivative
 from pykern.errors import NotDifferentiable
+from pykern.torch.complex_parts import wholes
 from pykern.torch.framework import forward_ad, torch
 from pykern.torch.operation import Call
 from pykern.torch.values import kind_of_result, leaves_of, results_of
@@ -33,7 +34,7 @@ class Halves:
     program: Any
     places: tuple[tuple[int, int], ...]
     kinds: str
-    """Of the cotangents: "S" for one that is a number to the program."""
+    """Of the cotangents: "S" for one that is a number to the program, "C" for the parts of complex numbers."""
     lent: tuple[int, ...]
     """The results that are residuals."""
     wanted: tuple[int, ...]
@@ -43,7 +44,10 @@ class Halves:
         """The gradients that were asked for; `kept` are the lent results, then residuals in memory of their own."""
         lent = dict(zip(self.lent, kept, strict=False))
         own = kept[len(self.lent) :]
-        given = [c.item() if kind == "S" else c for c, kind in zip(cotangents, self.kinds, strict=True)]
+        given = [
+            c.item() if kind == "S" else c
+            for c, kind in zip(wholes(self.kinds, cotangents), self.kinds, strict=True)
+        ]
         for where, number in self.places:
             found = (
                 arguments[number] if where == ARGUMENT else lent[number] if where == RESULT else own[number]

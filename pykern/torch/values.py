@@ -1,8 +1,8 @@
 """The form of a program's value, as words that Dynamo can follow.
 
 Comes in: the tree that the compiler writes (`pykern.frontend.program.results`). Goes out: words in front of what they
-count: ``tuple 2 result none``, ``dict 1 key result``, ``struct 1 Name field result``, ``int 3``. A value is rebuilt of
-them with tensors in the places of results.
+count: ``tuple 2 result none``, ``dict 1 key result``, ``struct 1 Name field result``, ``int 3``. A result of complex
+numbers is ``complex``. A value is rebuilt of them with tensors in the places of results.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pykern.program.results import struct
+from pykern.torch.framework import torch
 
 _BETWEEN = "\x1f"
 _CONSTANTS = {"int": int, "float": float, "str": str}
@@ -44,7 +45,7 @@ def _words(node: Any) -> Iterator[str]:
         for item in node["tuple"]:
             yield from _words(item)
     else:
-        yield "result"
+        yield "complex" if "complex" in node else "result"
 
 
 def is_flat(form: str) -> bool:
@@ -62,8 +63,8 @@ def rebuilt(form: str, results: Sequence[Any]) -> Any:
 
 def _read(words: Iterator[str], results: Iterator[Any]) -> Any:
     kind = next(words)
-    if kind == "result":
-        return next(results)
+    if kind in ("result", "complex"):
+        return next(results) if kind == "result" else torch.view_as_complex(next(results))
     if kind in ("none", "true", "false"):
         return None if kind == "none" else kind == "true"
     if kind in _CONSTANTS:
@@ -94,7 +95,7 @@ def results_of(tree: Any) -> list[Any]:
 def kind_of_result(node: Any) -> str:
     """The kind of a cotangent: one of a number that is Python's is a number, too."""
     is_number = "scalar" in node and not node.get("numpy")
-    return "S" if is_number else "T"
+    return "S" if is_number else "C" if "complex" in node else "T"
 
 
 def leaves_of(tree: Any, value: Any) -> Iterator[Any]:

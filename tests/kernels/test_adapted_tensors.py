@@ -187,7 +187,6 @@ REFUSED = {
     "parameter": (lambda: torch.nn.Parameter(torch.ones(7)), "requires a gradient"),
     "negative bit": (lambda: NUMBERS.conj().imag, "sign is still to be changed"),
     "conjugate bit": (lambda: NUMBERS.conj(), "conjugate that is still to be taken"),
-    "complex": (lambda: NUMBERS, "complex64, which kernels do not support"),
     "meta": (lambda: torch.zeros(7, device="meta"), "device meta"),
     "sparse": (lambda: torch.ones(7).to_sparse(), "sparse tensor"),
     "csr": (lambda: torch.eye(7).to_sparse_csr(), "sparse tensor"),
@@ -212,6 +211,20 @@ def test_what_is_refused(warm, python_calls, what):
         with torch.set_grad_enabled("gradient" in reason), pytest.raises(KernelTypeError, match=reason):
             slow(python_calls, lambda: axpy(value, x, y, 3.0, ndrange=7))
     fast(python_calls, lambda: axpy(o, x, y, 3.0, ndrange=7), warm=0)
+
+
+def test_complex_tensors_are_taken_and_their_versions_counted():
+    @pk.kernel
+    def turn(o, z, factor):
+        i = pk.index()
+        o[i] = z[i] * factor
+
+    z = NUMBERS[1:]
+    o = torch.zeros(6, 2, dtype=torch.complex64)[:, 1]
+    for _ in range(2):
+        turn(o, z, 2j, ndrange=6)
+    assert torch.equal(o, z * 2j)
+    assert o._version == 2
 
 
 def test_zero_tensors_have_no_memory(warm, python_calls):

@@ -279,19 +279,63 @@ def test_annotated_as_real(rng):
         program(numbers(rng, 3))
 
 
-def test_derivatives_by_complex_arrays_are_refused(rng):
-    def size(z):
-        return (abs(z) ** 2).sum()
+def wave(z, w, x):
+    return np.exp(z) * w, (np.conj(z) * w).sum(), abs(w - x)
 
-    with pytest.raises(KernelTypeError, match="`z` is complex, and derivatives"):
-        pk.grad(pk.jit(size))(numbers(rng, 3))
 
-    def of_parts(x, y):
-        return size(x + 1j * y)
+def test_derivatives_by_complex_arrays(rng):
+    """Both modes against central differences. The gradient is that by x, plus 1j times that by y, of z = x + 1j * y."""
+    z, w, x = numbers(rng, 2, 3), numbers(rng, 2, 3), rng.normal(size=(2, 3))
+    tangents = numbers(rng, 2, 3), numbers(rng, 2, 3), rng.normal(size=(2, 3))
+    seeds = numbers(rng, 2, 3), complex(*rng.normal(size=2)), rng.normal(size=(2, 3))
+    step = 1e-6
+    moves = [[s * t for t in tangents] for s in (step, -step)]
+    ahead, behind = (wave(z + by_z, w + by_w, x + by_x) for by_z, by_w, by_x in moves)
+    expected = [(a - b) / (2 * step) for a, b in zip(ahead, behind, strict=True)]
+    program = pk.jit(wave)
+    found = pk.jvp(program, (z, w, x), tangents)[1]
+    for ours, numpys in zip(found, expected, strict=True):
+        assert np.asarray(ours).dtype == np.asarray(numpys).dtype
+        np.testing.assert_allclose(ours, numpys, rtol=1e-7, atol=1e-8)
+    gradients = pk.vjp(program, z, w, x)[1](seeds)
+    assert [g.dtype for g in gradients] == [z.dtype, w.dtype, x.dtype]
 
-    x, y = rng.normal(size=3), rng.normal(size=3)
-    found = pk.grad(pk.jit(of_parts), argnums=(0, 1))(x, y)
-    np.testing.assert_allclose(found, (2 * x, 2 * y))
+    def inner(a, b):
+        return sum(np.vdot(p, q).real for p, q in zip(a, b, strict=True))
+
+    np.testing.assert_allclose(inner(gradients, tangents), inner(seeds, found), rtol=1e-12)
+
+
+def test_gradients_by_complex_arrays(rng):
+    @pk.jit
+    def size(z, w):
+        return (abs(z * w) ** 2).sum()
+
+    z, w = numbers(rng, 3), numbers(rng, 3)
+    at_origin = z * (1, 0, 1)
+    np.testing.assert_allclose(pk.grad(size)(at_origin, w), 2 * at_origin * abs(w) ** 2)
+    np.testing.assert_allclose(pk.hvp(size, (z, w), (1j * z, 0 * w))[0], 2j * z * abs(w) ** 2)
+    for function, args, reason in (
+        (lambda z: z * 2, (z,), "not a complex array"),
+        (lambda z: (z * 2).sum(), (z,), "not a complex number"),
+        (lambda z: abs(z * 2.0), (1j,), "`z` is a complex number, and derivatives are by complex arrays"),
+    ):
+        with pytest.raises(KernelTypeError, match=reason):
+            pk.grad(pk.jit(function))(*args)
+    with pytest.raises(LaunchError, match="a complex derivative for what is real"):
+        pk.vjp(size, z, w)[1](1j)
+    constant = pk.jit(lambda z, a: (z * a, 1j))
+    by_z, by_number = pk.vjp(constant, z, 2j)[1]((w, 1 + 1j))
+    np.testing.assert_allclose(by_z, -2j * w)
+    assert by_number is None
+
+
+def test_check_grads_of_complex_results(rng):
+    def turned(x, y):
+        z = x + 1j * y
+        return z * z * z, (z * z).sum()
+
+    assert pk.check_grads(turned, (rng.normal(size=3), rng.normal(size=3))).difference < 1e-6
 
 
 def test_what_takes_no_complex_array(rng):

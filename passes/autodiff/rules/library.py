@@ -6,7 +6,7 @@ The names are those of C; the functions of f32 have an ``f`` behind. Formulas: A
 from __future__ import annotations
 
 RULES: dict[str, tuple[str | None, ...]] = {
-    "hypot": ("x / r", "y / r"),
+    "hypot": ("where(r == 0, 0, x / r)", "where(r == 0, 0, y / r)"),  # 0 at the origin, as of abs
     "remainder": ("1", "-roundeven((x - r) / y)"),
     "nextafter": ("1", "0"),  # one step further from x, wherever y is
     "tgamma": ("r * digamma(x)",),

@@ -50,7 +50,8 @@ class Form:
 
     @cached_property
     def order(self) -> tuple[int, ...] | None:
-        """The axes of dense elements, the fastest last; None where they are not dense."""
+        """The axes of dense elements, the fastest last; None where they are not dense. Axes of one element may be
+        anywhere: they stay where they are, unless others change places."""
         axes = range(len(self.shape))
         order = tuple(sorted(axes, key=lambda a: (self.shape[a] != 1, -self.strides[a])))
         step = 1
@@ -58,7 +59,8 @@ class Form:
             if self.shape[axis] != 1 and self.strides[axis] != step:
                 return None
             step *= self.shape[axis]
-        return order
+        others = [axis for axis in order if self.shape[axis] != 1]
+        return tuple(axes) if others == sorted(others) else order
 
     @property
     def as_stored(self) -> tuple[tuple[int, ...], DType]:

@@ -29,6 +29,41 @@ def test_results_are_arrays_of_jax():
     assert softmax(x, out=out) is out
 
 
+def test_complex_arrays():
+    """As a program and as a primitive, with derivatives by JAX's convention and the portable source."""
+
+    def wave(z, w, x):
+        return z * w + 2j, (np.conj(z) * w).sum(), abs(w - x)
+
+    def expected(z, w, x):
+        return z * w + 2j, (jnp.conj(z) * w).sum(), jnp.abs(w - x)
+
+    def loss(function):
+        return lambda *given: sum((abs(r * (1 + 2j)) + r.real).sum() for r in function(*given))
+
+    random = np.random.default_rng(3)
+    z, w = (jnp.asarray(random.normal(size=(2, 5, 2)) @ (1, 1j), jnp.complex64) for _ in range(2))
+    given = z[0], w[0], z[1].real
+    program = pk.jit(wave)
+    ours = pkj.primitive(program)
+    callee, arguments = ours.described(given, {})
+    pairs = [
+        (program(*given), expected(*given)),
+        (callee.build(callee.portable(*arguments.arrays)), expected(*given)),
+        *(
+            (way(ours), way(expected))
+            for way in (
+                lambda f: jax.jit(jax.grad(loss(f), (0, 1, 2)))(*given),
+                lambda f: jax.vmap(f, (0, None, None))(z, *given[1:]),
+            )
+        ),
+    ]
+    for found, wanted in pairs:
+        for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True):
+            assert a.dtype == b.dtype
+            np.testing.assert_allclose(a, b, 2e-5, 2e-5)
+
+
 def test_large_results_are_not_copied():
     @pk.jit
     def doubled(x):

@@ -126,6 +126,11 @@ def test_a_rank_that_is_killed_ends_the_run(tmp_path):
     assert "signal 9" in run_that_fails(tmp_path, "os.kill(os.getpid(), signal.SIGKILL)").lower()
 
 
+def test_a_rank_that_leaves_by_force_ends_the_run(tmp_path):
+    told = run_that_fails(tmp_path, "os._exit(0)")
+    assert "rank 1 of 2 called os._exit(0) before MPI was finalised" in told
+
+
 def test_a_rank_that_leaves_ends_the_run(tmp_path):
     told = run_that_fails(tmp_path, "sys.exit(0)")
     assert "rank 0 of 2 waited in vain for the halos of its neighbours" in told

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.errors import KernelTypeError
+from pykern.errors import KernelTypeError, NotDifferentiable
 from pykern.pytest_plugin import need_package
 
 torch = need_package("torch")
@@ -90,6 +90,64 @@ def test_transformations():
 
     torch.testing.assert_close(curved(softmax), curved(lambda x: x.softmax(-1)))
     torch.testing.assert_close(torch.vmap(softmax, 1)(x), torch.vmap(lambda x: x.softmax(-1), 1)(x))
+
+
+def wave(z, w, x):
+    return w / (z + x), (np.conj(z) * w).sum(), abs(w - x)
+
+
+def test_complex_tensors():
+    """Values and derivatives of both modes, by PyTorch's convention; strided, conjugate, batched."""
+
+    def expected(z, w, x):
+        return w / (z + x), (z.conj() * w).sum(), (w - x).abs()
+
+    operator = pkt.op(pk.jit(wave))
+    z, w = torch.randn(2, 3, 4, dtype=torch.complex128)
+    x = doubles(3, 4)
+    for given in ((z, w, x), (z.T.contiguous().T, w.conj(), 2.0)):
+        torch.testing.assert_close(operator(*given), expected(*given))
+    followed = [a.clone().requires_grad_() for a in (z, w, x)]
+    seeds = [torch.randn_like(r) for r in expected(z, w, x)]
+    pairs = [torch.autograd.grad(f(*followed), followed, seeds) for f in (operator, expected)]
+    torch.testing.assert_close(*pairs)
+    tangents = torch.randn_like(z), torch.randn_like(w), torch.randn_like(x)
+    torch.testing.assert_close(*(torch.func.jvp(f, (z, w, x), tangents)[1] for f in (operator, expected)))
+    compiled = torch.compile(operator, fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(compiled(z, w, x), expected(z, w, x))
+    batch = torch.func.vmap(operator, (0, None, None))(torch.stack((z, w)), w, x)
+    torch.testing.assert_close(batch[0], expected(torch.stack((z, w)), w, x)[0])
+
+
+def test_an_own_derivative_by_complex_tensors():
+    @pkt.op
+    @pk.jit
+    def squared(z):
+        return z * z
+
+    @squared.backward
+    def _(saved, cotangent):
+        assert saved.z.is_complex() and saved.results[0].is_complex()
+        return 2 * saved.z.conj() * cotangent
+
+    z = torch.randn(3, dtype=torch.complex128, requires_grad=True)
+    assert torch.autograd.gradcheck(squared, z)
+
+
+def test_kernels_of_complex_tensors_give_no_gradient_silently():
+    @pkt.op(out={"o": pkt.like("z")}, ndrange=lambda z: z.shape)
+    @pk.kernel
+    def turn(o, z):
+        i = pk.index()
+        o[i] = z[i] * 2j
+
+    z = torch.randn(3, dtype=torch.complex64)
+    torch.testing.assert_close(turn(z), z * 2j)
+    with pytest.raises(NotDifferentiable, match="kernels have derivatives by real ones"):
+        turn(z.requires_grad_())
+    turn.backward(lambda saved, cotangent: cotangent * -2j)
+    (found,) = torch.autograd.grad(turn(z), z, torch.ones(3, dtype=torch.complex64))
+    torch.testing.assert_close(found, torch.full((3,), -2j))
 
 
 @pytest.mark.filterwarnings("ignore:Attempted to insert a get_attr Node")

@@ -10,6 +10,7 @@ from tests.cases.count import FULL, PROGRAMS
 torch = need_package("torch")
 
 from pykern.torch.backend import costs  # noqa: E402
+from pykern.torch.backend.ops import pooling  # noqa: E402
 from tests.interop.torch_backend.compare import compared, in_torch, taken  # noqa: E402
 
 functional = torch.nn.functional
@@ -242,6 +243,20 @@ def test_pooling():
     told = compared(plane, x[:, :, 0])
     assert sorted(in_torch(told).values()) == ["a mean of windows beyond the rim"]
     assert not in_torch(compared(space, x))
+
+
+def test_pooling_of_large_tensors_has_its_ends_apart(monkeypatch):
+    monkeypatch.setattr(pooling, "LARGE", 0)
+
+    def line(x):
+        return (
+            functional.max_pool1d(x, 8, 1, 4, 3), functional.max_pool1d(x, 3, 2, 1), functional.avg_pool1d(x, 5, 2, 2),
+            functional.max_pool1d(x, 4, 3, 2, ceil_mode=True), functional.max_pool2d(x, (3, 1), 1, (1, 0)),
+        )  # fmt: skip
+
+    x = torch.randn(2, 4, 31)
+    x[0, 1, 2], x[1, 2, 30] = float("nan"), float("inf")
+    assert not in_torch(compared(line, x))
 
 
 def test_places_of_the_largest_stay_in_torch():

@@ -11,6 +11,8 @@ from pykern.torch.backend.writer import TYPES, NotTaken, Rule, Writer, argument,
 
 MOST_LENGTH = 32
 """Of a window along an axis: each place is an operand."""
+LARGE = 1 << 18
+"""Elements of a tensor from which on a copy with a rim around it costs more than windows at the rim that are apart."""
 
 
 def _lengths(value: Any, rank: int, default: tuple[int, ...]) -> tuple[int, ...]:
@@ -43,6 +45,45 @@ def _windows(
     inside = [f"{p}:{p + n}" for n, p in zip(shape[ahead:], padding, strict=True)]
     w.lines.append(f"{padded}[..., {', '.join(inside)}] = {w.name(x)}")
     return padded, size, step
+
+
+def _apart(
+    w: Writer, node: Node, rank: int, around: str, made: tuple[int, ...], join: str, gap: tuple[int, ...] = ()
+) -> str | None:
+    """The elements of windows put together, where windows run along one axis beyond its ends: those inside are read
+    from the tensor itself, and only the ends are copied with `around` beside them. None where that is not so."""
+    x = node.args[0]
+    shape, dtype = w.shape(x), w.dtype(x)
+    size = _lengths(argument(node, 1, "kernel_size"), rank, ())
+    step = _lengths(argument(node, 2, "stride"), rank, size)
+    padding = _lengths(argument(node, 3, "padding"), rank, (0,) * rank)
+    long = [a for a in range(rank) if (size[a], step[a], padding[a]) != (1, 1, 0)]
+    if len(long) != 1 or math.prod(shape) < LARGE or max(size) > MOST_LENGTH or not dtype.is_floating_point:
+        return None
+    [axis] = long
+    n, k, s, p, count = shape[axis - rank], size[axis], step[axis], padding[axis], made[axis]
+    reach = (k - 1) * (gap[axis] if gap else 1) + 1
+    first, last = -(-p // s), min(count, (n - reach + p) // s + 1)
+    if (not p and last == count) or last <= first:
+        return None
+    pieces = [(begin, end) for begin, end in ((0, first), (first, last), (last, count)) if begin < end]
+    kind, rest = f"dtype=pk.{TYPES[dtype]}", ", :" * (rank - 1 - axis)
+    behind = shape[len(shape) - rank + axis + 1 :]
+    whole = w.let("whole", f"pk.empty({(*shape[: axis - rank], count, *behind)!r}, {kind})")
+    for begin, end in pieces:
+        start, length = begin * s - p, (end - 1 - begin) * s + reach
+        inside = range(max(0, start), min(n, start + length))
+        taken = f"{w.name(x)}[..., {inside.start}:{inside.stop}{rest}]"
+        if len(inside) < length:
+            copied = w.let("end", f"pk.full({(*shape[: axis - rank], length, *behind)!r}, {around}, {kind})")
+            w.lines.append(f"{copied}[..., {inside.start - start}:{inside.stop - start}{rest}] = {taken}")
+        else:
+            copied = w.let("inside", taken)
+        part = tuple(end - begin if a == axis else m for a, m in enumerate(made))
+        w.lines.append(
+            f"{whole}[..., {begin}:{end}{rest}] = {_joined(w, copied, size, step, part, join, gap)}"
+        )
+    return whole
 
 
 def _joined(
@@ -80,6 +121,9 @@ def _largest(rank: int) -> Rule:
         size = _lengths(argument(node, 1, "kernel_size"), rank, ())
         step = _lengths(argument(node, 2, "stride"), rank, size)
         reach = [(n - 1) * s + (k - 1) * g + 1 for n, s, k, g in zip(made, step, size, gap, strict=True)]
+        apart = _apart(w, node, rank, "-inf", tuple(made), "pk.maximum({}, {})", gap)
+        if apart is not None:
+            return apart, "0"
         # In ceil mode the last windows go beyond the rim.
         name, size, step = _windows(w, node, rank, "-inf", tuple(reach))
         return _joined(w, name, size, step, tuple(made), "pk.maximum({}, {})", gap), "0"
@@ -95,8 +139,11 @@ def _mean(rank: int) -> Rule:
             raise NotTaken("a mean of windows beyond the rim")
         if w.computed_in(node) != w.dtype(node):
             raise NotTaken(f"a mean of windows of {w.dtype(node)}")
-        name, size, step = _windows(w, node, rank, "0.0")
-        total = _joined(w, name, size, step, tuple(w.shape(node)[-rank:]), "{} + {}")
+        made, size = tuple(w.shape(node)[-rank:]), _lengths(argument(node, 1, "kernel_size"), rank, ())
+        total = _apart(w, node, rank, "0.0", made, "{} + {}")
+        if total is None:
+            name, size, step = _windows(w, node, rank, "0.0")
+            total = _joined(w, name, size, step, made, "{} + {}")
         return f"{total} * {number(1 / math.prod(size), w.dtype(node))}"
 
     return rule
