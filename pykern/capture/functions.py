@@ -34,6 +34,7 @@ from pykern.data.source import (
     Unsupported,
 )
 from pykern.errors import KernelSyntaxError, nested_too_deeply
+from pykern.language.composed import composed
 from pykern.types import (
     ArrayAnnotation,
     DType,
@@ -196,6 +197,8 @@ def _classify(value: Any, scope: _Scope) -> Capture:
         return _custom(value, scope)
     if scope.program and getattr(type(value), "__pykern_kernel__", False):
         return _kernel(value, scope)
+    if scope.program and (text := composed(value)) is not None:
+        return _called(text, function_text(text), scope)
     if scope.program and isinstance(value, types.FunctionType) and not _of_library(value):
         try:
             return _called(value, function_text(value), scope)
@@ -227,6 +230,8 @@ def _of_library(function: types.FunctionType) -> bool:
     """Functions whose source is no kernel language: NumPy's, the standard library's, our own but for fused layers."""
     top, *below = (function.__module__ or "").split(".")
     if (top, *below[:1]) in (("pykern", "library"), ("pykern", "activations")):
+        return False
+    if (top, *below[:2]) == ("pykern", "language", "composed"):
         return False
     return top in ("pykern", "numpy", "scipy") or (top in sys.stdlib_module_names and top != "__main__")
 
