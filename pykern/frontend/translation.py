@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.data.locations import SourceSpan
-from pykern.data.scopes import walk
+from pykern.data.scopes import last_stores
 from pykern.data.source import KernelSource
 from pykern.errors import KernelSyntaxError, KernelTypeError
 from pykern.frontend.advice import scalar_from
@@ -124,13 +124,8 @@ class Translation:
 
     def place_of(self, name: str, body: list[ast.stmt]) -> SourceSpan | None:
         """Where `name` gets its last value in `body`."""
-        stores = [
-            node
-            for statement in body
-            for node in walk(statement)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name
-        ]
-        return self.span(stores[-1]) if stores else None
+        last = last_stores(body).get(name)
+        return None if last is None else self.span(last)
 
     def call_notes(self) -> tuple[tuple[str, SourceSpan | None], ...]:
         """One note per caller of the function being translated, innermost first."""

@@ -19,6 +19,14 @@ def fourier_transform(real, imag, inverse):
     return whole.real, whole.imag
 
 
+@builtin
+def complex_of_parts(real, imag):
+    """The complex array with these parts, whatever they are: multiplied by `1j` infinities would become NaN."""
+    made = np.empty(real.shape, np.complex64 if real.dtype == np.float32 else np.complex128)
+    made.real, made.imag = real, imag
+    return made
+
+
 def _sized(x, n):
     """The first `n` elements of the last axis, with zeros behind where there are fewer."""
     if n <= x.shape[-1]:
@@ -47,13 +55,10 @@ def _whole(a, n, axis, norm, inverse):
 
 
 def _complex(real, imag, factor):
-    """A complex array of its parts."""
-    if factor != 1.0:
-        return _complex(real * factor, imag * factor, 1.0)
-    made = np.zeros(real.shape, np.complex64 if real.dtype == np.float32 else np.complex128)
-    made.real = real
-    made.imag = imag
-    return made
+    """A complex array of its parts, multiplied by a number."""
+    if factor == 1.0:
+        return complex_of_parts(real, imag)
+    return complex_of_parts(real * factor, imag * factor)
 
 
 def fft(a, n=None, axis=-1, norm=None):

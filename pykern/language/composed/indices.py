@@ -9,7 +9,7 @@ def ix_(*args):
     """Give vectors of indices the axes by which they broadcast to the product of all."""
     rank = len(args)
     return tuple(
-        [np.reshape(np.asarray(a), (*(1,) * k, len(a), *(1,) * (rank - 1 - k))) for k, a in enumerate(args)]
+        [np.reshape(np.asarray(a), (1,) * k + (len(a),) + (1,) * (rank - 1 - k)) for k, a in enumerate(args)]
     )
 
 
@@ -18,7 +18,7 @@ def indices(dimensions):
     rank = len(dimensions)
     rows = []
     for k in range(rank):
-        places = np.arange(dimensions[k]).reshape((*(1,) * k, dimensions[k], *(1,) * (rank - 1 - k)))
+        places = np.arange(dimensions[k]).reshape((1,) * k + (dimensions[k],) + (1,) * (rank - 1 - k))
         rows.append(np.broadcast_to(places, tuple(dimensions)))
     return np.stack(tuple(rows))
 

@@ -6,21 +6,19 @@ import numpy as np
 
 
 def multi_dot(arrays):
-    """Multiply matrices in the order that takes the fewest multiplications; the ends may be vectors."""
+    """Multiply matrices, the cheapest neighbours first; the ends may be vectors."""
     first, last = arrays[0], arrays[-1]
-    parts = list(arrays)
+    parts = [a for a in arrays]
     if first.ndim == 1:
         parts[0] = first[None]
     if last.ndim == 1:
         parts[-1] = last[:, None]
-    while len(parts) > 1:
-        best = 0
-        for k in range(len(parts) - 1):
-            cost = parts[k].shape[0] * parts[k].shape[1] * parts[k + 1].shape[1]
-            least = parts[best].shape[0] * parts[best].shape[1] * parts[best + 1].shape[1]
-            if cost < least:
-                best = k
-        parts = [*parts[:best], parts[best] @ parts[best + 1], *parts[best + 2 :]]
+    for _ in range(len(arrays) - 1):
+        costs = [
+            parts[k].shape[0] * parts[k].shape[1] * parts[k + 1].shape[1] for k in range(len(parts) - 1)
+        ]
+        best = [k for k in range(len(costs)) if costs[k] == min(costs)][0]
+        parts = parts[:best] + [parts[best] @ parts[best + 1]] + parts[best + 2 :]
     found = parts[0]
     if first.ndim == 1:
         found = found[0]

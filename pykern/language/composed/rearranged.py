@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pykern.types import f64
-
 
 def matrix_transpose(x):
     """Exchange the last two axes."""
@@ -30,15 +28,22 @@ def atleast_3d(a):
     return a
 
 
+def _common_length(args, place):
+    """The length that arrays have together, so many places from the end."""
+    found = 1
+    for a in args:
+        if np.ndim(a) >= place and np.shape(a)[np.ndim(a) - place] != 1:
+            found = np.shape(a)[np.ndim(a) - place]
+    return found
+
+
 def broadcast_arrays(*args):
     """Bring all arrays to the shape that they have together."""
-    rank = max(*[np.ndim(a) for a in args], 0)
-    shape = [1] * rank
+    rank = 0
     for a in args:
-        for k in range(np.ndim(a)):
-            if np.shape(a)[k] != 1:
-                shape[rank - np.ndim(a) + k] = np.shape(a)[k]
-    return tuple([np.broadcast_to(a, tuple(shape)) for a in args])
+        rank = max(rank, np.ndim(a))
+    shape = tuple([_common_length(args, rank - k) for k in range(rank)])
+    return tuple([np.broadcast_to(a, shape) for a in args])
 
 
 def unstack(x, axis=0):
@@ -59,38 +64,45 @@ def resize(a, new_shape):
     return np.tile(flat, -(-count // flat.shape[0]))[:count].reshape(shape)
 
 
-def delete(arr, obj, axis=None):
-    """Leave out one place of an axis, or several; of the flattened array where no axis is given."""
-    if axis is None:
-        return delete(np.ravel(arr), obj, 0)
+def _deleted(moved, obj):
+    """The rows without some of them."""
+    n = moved.shape[0]
     places = (obj,) if isinstance(obj, int) else tuple(obj)
-    n = arr.shape[axis]
     for at in places:
         assert -n <= at < n, "np.delete: an index is outside of the axis"
     gone = [at + n if at < 0 else at for at in places]
-    left = np.moveaxis(arr, axis, 0)
     bounds = [-1, *[k for k in range(n) if k in gone], n]
-    parts = [left[bounds[k] + 1 : bounds[k + 1]] for k in range(len(bounds) - 1)]
-    return np.moveaxis(np.concatenate(tuple(parts), axis=0), 0, axis)
+    parts = [moved[bounds[k] + 1 : bounds[k + 1]] for k in range(len(bounds) - 1)]
+    return np.concatenate(tuple(parts), axis=0)
+
+
+def delete(arr, obj, axis=None):
+    """Leave out one place of an axis, or several; of the flattened array where no axis is given."""
+    if axis is None:
+        return _deleted(np.ravel(arr), obj)
+    return np.moveaxis(_deleted(np.moveaxis(arr, axis, 0), obj), 0, axis)
+
+
+def _inserted(moved, obj, given):
+    """The rows with others in front of one of them."""
+    assert isinstance(obj, int), "np.insert takes one place in array programs"
+    at = obj + moved.shape[0] if obj < 0 else obj
+    assert 0 <= at <= moved.shape[0], "np.insert: the place is outside of the axis"
+    rows = np.asarray(given, dtype=moved.dtype)
+    rows = np.broadcast_to(rows, (rows.shape[0], *moved.shape[1:]))
+    return np.concatenate((moved[:at], rows, moved[at:]), axis=0)
 
 
 def insert(arr, obj, values, axis=None):
     """Put values in front of one place of an axis; of the flattened array where no axis is given."""
     if axis is None:
-        return insert(np.ravel(arr), obj, values, 0)
-    assert isinstance(obj, int), "np.insert takes one place in array programs"
+        return _inserted(np.ravel(arr), obj, np.atleast_1d(values))
     moved = np.moveaxis(arr, axis, 0)
-    at = obj + moved.shape[0] if obj < 0 else obj
-    assert 0 <= at <= moved.shape[0], "np.insert: the place is outside of the axis"
-    if np.ndim(values) == arr.ndim and arr.ndim > 1:
-        given = np.moveaxis(values, axis, 0)
-    elif np.ndim(values) == 1 and arr.ndim == 1:
-        given = values
-    else:
-        given = np.broadcast_to(values, (1, *moved.shape[1:]))
-    given = np.asarray(given, dtype=arr.dtype)
-    given = np.broadcast_to(given, (given.shape[0], *moved.shape[1:]))
-    return np.moveaxis(np.concatenate((moved[:at], given, moved[at:]), axis=0), 0, axis)
+    if arr.ndim == 1:
+        return _inserted(moved, obj, np.atleast_1d(values))
+    if np.ndim(values) == arr.ndim:
+        return np.moveaxis(_inserted(moved, obj, np.moveaxis(values, 0, axis)), 0, axis)
+    return np.moveaxis(_inserted(moved, obj, np.broadcast_to(values, (1, *moved.shape[1:]))), 0, axis)
 
 
 def choose(a, choices):
@@ -101,30 +113,38 @@ def choose(a, choices):
     return found + np.zeros(np.shape(a), np.asarray(found).dtype)
 
 
-def packbits(a, axis=None, bitorder="big"):
-    """Pack bits into bytes, the first one highest unless `bitorder` says otherwise."""
-    if axis is None:
-        return packbits(np.ravel(a), 0, bitorder)
-    bits = np.moveaxis((a != 0).astype(np.uint8), axis, -1)
+def _packed(bits, is_high_first):
+    """Bytes of the bits of the last axis."""
     n = bits.shape[-1]
     count = -(-n // 8)
-    width = [(0, 0) for _ in range(bits.ndim - 1)]
-    bits = np.pad(bits, (*width, (0, count * 8 - n))).reshape((*bits.shape[:-1], count, 8))
+    whole = np.concatenate((bits, np.zeros((*bits.shape[:-1], count * 8 - n), bits.dtype)), axis=-1)
+    groups = whole.reshape((*bits.shape[:-1], count, 8))
     shift = np.arange(8)
-    weights = np.left_shift(1, 7 - shift if bitorder == "big" else shift)
-    packed = np.sum(bits * weights, axis=-1).astype(np.uint8)
-    return np.moveaxis(packed, -1, axis)
+    weights = np.left_shift(1, 7 - shift if is_high_first else shift)
+    return np.sum(groups * weights, axis=-1).astype(np.uint8)
+
+
+def packbits(a, axis=None, bitorder="big"):
+    """Pack bits into bytes, the first one highest unless `bitorder` says otherwise."""
+    bits = (a != 0).astype(np.int64)
+    if axis is None:
+        return _packed(np.ravel(bits), bitorder == "big")
+    return np.moveaxis(_packed(np.moveaxis(bits, axis, -1), bitorder == "big"), -1, axis)
+
+
+def _unpacked(moved, is_high_first):
+    """The bits of the bytes of the last axis."""
+    shift = np.arange(8)
+    shift = (7 - shift if is_high_first else shift).astype(np.uint8)
+    bits = np.bitwise_and(np.right_shift(moved[..., None], shift), 1).astype(np.uint8)
+    return bits.reshape((*moved.shape[:-1], moved.shape[-1] * 8))
 
 
 def unpackbits(a, axis=None, bitorder="big"):
     """Give the bits of bytes, the highest first unless `bitorder` says otherwise."""
     if axis is None:
-        return unpackbits(np.ravel(a), 0, bitorder)
-    moved = np.moveaxis(a, axis, -1)
-    shift = np.arange(8)
-    shift = (7 - shift if bitorder == "big" else shift).astype(np.uint8)
-    bits = np.bitwise_and(np.right_shift(moved[..., None], shift), 1).astype(np.uint8)
-    return np.moveaxis(bits.reshape((*moved.shape[:-1], moved.shape[-1] * 8)), -1, axis)
+        return _unpacked(np.ravel(a), bitorder == "big")
+    return np.moveaxis(_unpacked(np.moveaxis(a, axis, -1), bitorder == "big"), -1, axis)
 
 
 def vander(x, N=None, increasing=False):
@@ -134,10 +154,10 @@ def vander(x, N=None, increasing=False):
     return powers if increasing else powers[:, ::-1]
 
 
-def tri(N, M=None, k=0, dtype=f64):
+def tri(N, M=None, k=0, dtype=None):
     """Give ones at and below a diagonal."""
     columns = N if M is None else M
-    return (np.arange(N)[:, None] >= np.arange(columns) - k).astype(dtype)
+    return (np.arange(N)[:, None] >= np.arange(columns) - k).astype(np.float64 if dtype is None else dtype)
 
 
 def logspace(start, stop, num=50, endpoint=True, base=10.0):
