@@ -92,17 +92,7 @@ class Calls(Elements):
         raise self.type_error(node, f"{what} cannot be called in {self.PLACE}", hint)
 
     def arguments(self, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
-        positional: list[Value] = []
-        for item in node.args:
-            if isinstance(item, ast.Starred):
-                spread = self.expression(item.value)
-                if not isinstance(spread, TupleValue):
-                    raise self.type_error(
-                        item, f"`*` spreads a tuple, not {describe(spread)}", "leave out the `*`"
-                    )
-                positional += spread.items
-            else:
-                positional.append(self.expression(item))
+        positional = self.written_out(node.args)
         keywords: dict[str, Value] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
@@ -110,6 +100,20 @@ class Calls(Elements):
             else:
                 keywords[keyword.arg] = self.expression(keyword.value)
         return positional, keywords
+
+    def written_out(self, parts: list[ast.expr]) -> list[Value]:
+        """The values of arguments, or of the items of a tuple or list: ``a, *b``."""
+        found: list[Value] = []
+        for part in parts:
+            found += self.spread_items(part) if isinstance(part, ast.Starred) else [self.expression(part)]
+        return found
+
+    def spread_items(self, node: ast.Starred) -> list[Value]:
+        """``*node``."""
+        spread = self.expression(node.value)
+        if not isinstance(spread, TupleValue):
+            raise self.type_error(node, f"`*` spreads a tuple, not {describe(spread)}", "leave out the `*`")
+        return list(spread.items)
 
     def spread(self, node: ast.expr) -> dict[str, Value]:
         """``**node``."""

@@ -222,11 +222,11 @@ class Translator(Calls, Operations):
             return method(node)
 
     def of_Tuple(self, node: ast.Tuple) -> Value:  # noqa: N802
-        return TupleValue(tuple(self.expression(item) for item in node.elts))
+        return TupleValue(tuple(self.written_out(node.elts)))
 
     def of_List(self, node: ast.List) -> Value:  # noqa: N802
         """A list cannot be changed in kernels, so that it means what a tuple means."""
-        return TupleValue(tuple(self.expression(item) for item in node.elts))
+        return TupleValue(tuple(self.written_out(node.elts)))
 
     def of_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> Value:  # noqa: N802
         found: list[Value] = []

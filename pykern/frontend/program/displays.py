@@ -46,9 +46,7 @@ class Displays(Closures):
         return structures.new(self.whole, TupleValue(left.items + right.items, LIST))  # type: ignore[union-attr]
 
     def of_List(self, node: ast.List) -> Value:  # noqa: N802
-        return structures.new(
-            self.whole, TupleValue(tuple(self.expression(item) for item in node.elts), LIST)
-        )
+        return structures.new(self.whole, TupleValue(tuple(self.written_out(node.elts)), LIST))
 
     def of_Dict(self, node: ast.Dict) -> Value:  # noqa: N802
         items: list[tuple[str, Value]] = []

@@ -16,7 +16,7 @@ from typing import Any
 
 FILES = {
     "rearranged": "", "indices": "", "numbers": "", "statistics": "", "polynomials": "", "tapers": "",
-    "writes": "", "linalg": "linalg.", "fourier": "fft.",
+    "writes": "", "linalg": "linalg.", "factors": "linalg.", "fourier": "fft.",
 }  # fmt: skip
 """The files, and what stands before their functions' names in NumPy."""
 
