@@ -8,6 +8,7 @@ on it; `translator` joins them.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from mlir import ir
 
 from pykern.data.locations import SourceSpan
 from pykern.data.scopes import last_stores
+from pykern.language.composed import is_composed
 from pykern.data.source import KernelSource
 from pykern.errors import KernelSyntaxError, KernelTypeError
 from pykern.frontend.advice import scalar_from
@@ -93,7 +95,15 @@ class Translation:
         return self.source.options.fastmath
 
     def span(self, node: ast.AST) -> SourceSpan:
+        """Where `node` stands; in a text that stands for a function of NumPy, where that one is called."""
+        written = self.written_frames()
+        if len(written) < len(self.frames) and written[-1].call_span is not None:
+            return written[-1].call_span
         return self.frame.function.span(node)
+
+    def written_frames(self) -> list[Frame]:
+        """The frames of functions that the user wrote."""
+        return list(itertools.takewhile(lambda frame: not is_composed(frame.function.source.file), self.frames))
 
     def location(self, node: ast.AST) -> ir.Location:
         """Where `node` stands; inside a called function the chain of calls comes with it."""
@@ -131,7 +141,7 @@ class Translation:
         """One note per caller of the function being translated, innermost first."""
         return tuple(
             (f"called from `{frame.function.source.name}`", frame.call_span)
-            for frame in self.frames[-2::-1]
+            for frame in self.written_frames()[-2::-1]
             if frame.call_span
         )
 

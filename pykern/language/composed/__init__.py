@@ -9,6 +9,7 @@ is the reference: on the device `python` NumPy's own functions run.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import types
 from functools import cache
@@ -19,6 +20,7 @@ FILES = {
     "writes": "", "linalg": "linalg.", "factors": "linalg.", "fourier": "fft.",
 }  # fmt: skip
 """The files, and what stands before their functions' names in NumPy."""
+_FOLDER = os.path.dirname(__file__)
 
 
 def composed(value: object) -> types.FunctionType | None:
@@ -43,6 +45,11 @@ def _functions(numpy: Any) -> dict[Any, types.FunctionType]:
             if own and not name.startswith("_") and hasattr(place, name):
                 found[getattr(place, name)] = function
     return found
+
+
+def is_composed(file: str) -> bool:
+    """Whether a file has such texts: errors in them stand where the user called the function."""
+    return os.path.dirname(file) == _FOLDER
 
 
 def names() -> list[str]:

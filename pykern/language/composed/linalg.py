@@ -17,7 +17,10 @@ def multi_dot(arrays):
         costs = [
             parts[k].shape[0] * parts[k].shape[1] * parts[k + 1].shape[1] for k in range(len(parts) - 1)
         ]
-        best = [k for k in range(len(costs)) if costs[k] == min(costs)][0]
+        best = 0
+        for k in range(len(costs)):
+            if costs[k] < costs[best]:
+                best = k
         parts = parts[:best] + [parts[best] @ parts[best + 1]] + parts[best + 2 :]
     found = parts[0]
     if first.ndim == 1:

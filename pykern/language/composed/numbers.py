@@ -103,18 +103,6 @@ def i0(x):
     return np.where(size <= 20.0, series, beyond)
 
 
-def piecewise(x, condlist, funclist):
-    """Give for each element the value of the last piece whose condition holds; functions are called on all elements."""
-    found = np.zeros_like(x)
-    if len(funclist) == len(condlist) + 1:
-        other = funclist[-1](x) if callable(funclist[-1]) else funclist[-1]
-        found = found + np.asarray(other, dtype=x.dtype)
-    for k in range(len(condlist)):
-        value = funclist[k](x) if callable(funclist[k]) else funclist[k]
-        found = np.where(condlist[k], np.asarray(value, dtype=x.dtype), found)
-    return found
-
-
 def vecdot(x1, x2, axis=-1):
     """Sum the products along an axis, with the conjugate of the first vectors."""
     return np.sum(np.conj(x1) * x2, axis=axis)
@@ -138,3 +126,25 @@ def astype(x, dtype):
 def array_equiv(a1, a2):
     """Say whether all elements are equal where the arrays broadcast together."""
     return np.all(a1 == a2)
+
+
+def iscomplexobj(x):
+    """Say whether the type is complex."""
+    return x.dtype == np.complex64 or x.dtype == np.complex128
+
+
+def isrealobj(x):
+    """Say whether the type is no complex one."""
+    return not (x.dtype == np.complex64 or x.dtype == np.complex128)
+
+
+def frexp(x):
+    """Give a fraction from a half to one and a power of two, of normal numbers, 0, infinities and NaN."""
+    is_plain = (x != 0) & np.isfinite(x)
+    whole = np.where(is_plain, x, 1.0)
+    power = np.floor(np.log2(np.abs(whole))) + 1
+    fraction = np.ldexp(whole, -power.astype(np.int32))
+    is_one, is_small = np.abs(fraction) >= 1, np.abs(fraction) < 0.5
+    fraction = np.where(is_one, fraction / 2, np.where(is_small, fraction * 2, fraction))
+    power = power + is_one - is_small
+    return np.where(is_plain, fraction, x).astype(x.dtype), np.where(is_plain, power, 0).astype(np.int32)

@@ -65,19 +65,16 @@ def resize(a, new_shape):
 
 
 def _deleted(moved, obj):
-    """The rows without some of them."""
+    """The rows without one of them."""
+    assert isinstance(obj, int), "np.delete leaves out one place in array programs"
     n = moved.shape[0]
-    places = (obj,) if isinstance(obj, int) else tuple(obj)
-    for at in places:
-        assert -n <= at < n, "np.delete: an index is outside of the axis"
-    gone = [at + n if at < 0 else at for at in places]
-    bounds = [-1, *[k for k in range(n) if k in gone], n]
-    parts = [moved[bounds[k] + 1 : bounds[k + 1]] for k in range(len(bounds) - 1)]
-    return np.concatenate(tuple(parts), axis=0)
+    assert -n <= obj < n, "np.delete: the index is outside of the axis"
+    at = obj + n if obj < 0 else obj
+    return np.concatenate((moved[:at], moved[at + 1 :]), axis=0)
 
 
 def delete(arr, obj, axis=None):
-    """Leave out one place of an axis, or several; of the flattened array where no axis is given."""
+    """Leave out one place of an axis; of the flattened array where no axis is given."""
     if axis is None:
         return _deleted(np.ravel(arr), obj)
     return np.moveaxis(_deleted(np.moveaxis(arr, axis, 0), obj), 0, axis)

@@ -16,6 +16,13 @@ def putmask(a, mask, values):
     a[...] = np.where(mask, values, a).astype(a.dtype)
 
 
+def place(arr, mask, vals):
+    """Write a number, or the one element of `vals`, where the mask is true."""
+    assert np.size(vals) == 1, "np.place takes one value in array programs"
+    value = vals if np.ndim(vals) == 0 else vals[0]
+    arr[...] = np.where(mask, value, arr).astype(arr.dtype)
+
+
 def fill_diagonal(a, val):
     """Write the diagonal of a matrix; a value is a number or a vector as long as the diagonal."""
     assert a.ndim == 2, "np.fill_diagonal takes matrices in array programs"
