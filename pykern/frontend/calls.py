@@ -194,12 +194,13 @@ class Calls(Elements):
         self, node: ast.Call, parsed: ParsedFunction, arguments: list, keywords: dict
     ) -> dict[str, Value]:
         signature = parsed.node.args
-        names = [a.arg for a in (*signature.posonlyargs, *signature.args, *signature.kwonlyargs)]
+        placed = [a.arg for a in (*signature.posonlyargs, *signature.args)]
+        names = [*placed, *(a.arg for a in signature.kwonlyargs)]
         if signature.vararg or signature.kwarg:
             reason = f"`{parsed.source.name}` has *args or **kwargs, which {self.PLACE} do not support"
             raise self.syntax_error(node, reason, "name each parameter")
-        if len(arguments) > len(names):
-            raise self.type_error(node, f"`{parsed.source.name}` takes {len(names)} positional, {len(arguments)} given",
+        if len(arguments) > len(placed):
+            raise self.type_error(node, f"`{parsed.source.name}` takes {len(placed)} positional, {len(arguments)} given",
                                   f"it is {parsed.source.name}({', '.join(names)})", ARGUMENTS)  # fmt: skip
         defaults = {name: captured.value(c) for name, c in parsed.source.defaults}
         bound = defaults | dict(zip(names, arguments, strict=False)) | keywords

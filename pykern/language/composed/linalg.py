@@ -33,13 +33,13 @@ def outer(x1, x2):
     return np.outer(x1, x2)
 
 
-def diagonal(x, offset=0):
+def diagonal(x, *, offset=0):
     """Give the diagonals of the last two axes."""
     moved = np.moveaxis(x, (-2, -1), (0, 1))
     return np.diagonal(moved, offset)
 
 
-def trace(x, offset=0):
+def trace(x, *, offset=0):
     """Sum the diagonals of the last two axes."""
     return np.trace(np.moveaxis(x, (-2, -1), (0, 1)), offset)
 
@@ -49,7 +49,7 @@ def matmul(x1, x2):
     return np.matmul(x1, x2)
 
 
-def vecdot(x1, x2, axis=-1):
+def vecdot(x1, x2, *, axis=-1):
     """Sum the products along an axis, with the conjugate of the first vectors."""
     return np.sum(np.conj(x1) * x2, axis=axis)
 
@@ -64,7 +64,7 @@ def matrix_transpose(x):
     return np.swapaxes(x, -1, -2)
 
 
-def vector_norm(x, axis=None, keepdims=False, ord=2):
+def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     """Give the norms of vectors, or of the flattened array."""
     if axis is None:
         found = np.linalg.norm(np.ravel(x), ord=ord)
@@ -72,7 +72,7 @@ def vector_norm(x, axis=None, keepdims=False, ord=2):
     return np.linalg.norm(x, ord=ord, axis=axis, keepdims=keepdims)
 
 
-def matrix_norm(x, keepdims=False, ord="fro"):
+def matrix_norm(x, *, keepdims=False, ord="fro"):
     """Give the norms of the matrices of the last two axes."""
     return np.linalg.norm(x, ord=ord, axis=(-2, -1), keepdims=keepdims)
 

@@ -50,7 +50,7 @@ def unwrap(p, discont=None, axis=-1, *, period=6.283185307179586):
     return np.moveaxis(turned, -1, axis)
 
 
-def cumulative_sum(x, axis=None, include_initial=False):
+def cumulative_sum(x, axis=None, *, include_initial=False):
     """Give running sums, with the empty sum in front where that is asked for."""
     along = 0 if axis is None else axis
     assert axis is not None or x.ndim == 1, "np.cumulative_sum needs an axis of arrays with several"
@@ -62,7 +62,7 @@ def cumulative_sum(x, axis=None, include_initial=False):
     return np.moveaxis(np.concatenate((first, moved), axis=0), 0, along)
 
 
-def cumulative_prod(x, axis=None, include_initial=False):
+def cumulative_prod(x, axis=None, *, include_initial=False):
     """Give running products, with the empty product in front where that is asked for."""
     along = 0 if axis is None else axis
     assert axis is not None or x.ndim == 1, "np.cumulative_prod needs an axis of arrays with several"
@@ -103,7 +103,7 @@ def i0(x):
     return np.where(size <= 20.0, series, beyond)
 
 
-def vecdot(x1, x2, axis=-1):
+def vecdot(x1, x2, *, axis=-1):
     """Sum the products along an axis, with the conjugate of the first vectors."""
     return np.sum(np.conj(x1) * x2, axis=axis)
 

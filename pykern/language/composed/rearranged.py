@@ -137,7 +137,7 @@ def _unpacked(moved, is_high_first):
     return bits.reshape((*moved.shape[:-1], moved.shape[-1] * 8))
 
 
-def unpackbits(a, axis=None, bitorder="big"):
+def unpackbits(a, axis=None, *, bitorder="big"):
     """Give the bits of bytes, the highest first unless `bitorder` says otherwise."""
     if axis is None:
         return _unpacked(np.ravel(a), bitorder == "big")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def nanvar(a, axis=None, ddof=0, keepdims=False):
+def nanvar(a, axis=None, *, ddof=0, keepdims=False):
     """Give the variance of what is not NaN."""
     is_there = ~np.isnan(a)
     count = np.sum(is_there, axis=axis, keepdims=True)
@@ -17,17 +17,17 @@ def nanvar(a, axis=None, ddof=0, keepdims=False):
     return np.where(left > 0, found, np.nan).astype(clean.dtype)
 
 
-def nanstd(a, axis=None, ddof=0, keepdims=False):
+def nanstd(a, axis=None, *, ddof=0, keepdims=False):
     """Give the standard deviation of what is not NaN."""
-    return np.sqrt(nanvar(a, axis, ddof, keepdims))
+    return np.sqrt(nanvar(a, axis, ddof=ddof, keepdims=keepdims))
 
 
-def nanargmax(a, axis=None, keepdims=False):
+def nanargmax(a, axis=None, *, keepdims=False):
     """Give the place of the greatest element that is not NaN."""
     return np.argmax(np.where(np.isnan(a), -np.inf, a), axis=axis, keepdims=keepdims)
 
 
-def nanargmin(a, axis=None, keepdims=False):
+def nanargmin(a, axis=None, *, keepdims=False):
     """Give the place of the least element that is not NaN."""
     return np.argmin(np.where(np.isnan(a), np.inf, a), axis=axis, keepdims=keepdims)
 
@@ -46,7 +46,7 @@ def _nanquantile_along(rows, q):
     return np.where(a == b, a, between).astype(rows.dtype)
 
 
-def nanquantile(a, q, axis=None, keepdims=False):
+def nanquantile(a, q, axis=None, *, keepdims=False):
     """Give the element below which a share of what is not NaN stands; the share is a number or a vector."""
     x = a if a.dtype == np.float32 or a.dtype == np.float64 else a.astype(np.float64)
     rows = np.ravel(x) if axis is None else np.moveaxis(x, axis, -1)
@@ -59,16 +59,16 @@ def nanquantile(a, q, axis=None, keepdims=False):
     return np.stack(tuple([_nanquantile_along(rows, q[k]) for k in range(len(q))]))
 
 
-def nanpercentile(a, q, axis=None, keepdims=False):
+def nanpercentile(a, q, axis=None, *, keepdims=False):
     """Give the element below which a share in percent of what is not NaN stands."""
     if np.ndim(q) == 0:
-        return nanquantile(a, q / 100, axis, keepdims)
-    return nanquantile(a, tuple([q[k] / 100 for k in range(len(q))]), axis, keepdims)
+        return nanquantile(a, q / 100, axis, keepdims=keepdims)
+    return nanquantile(a, tuple([q[k] / 100 for k in range(len(q))]), axis, keepdims=keepdims)
 
 
-def nanmedian(a, axis=None, keepdims=False):
+def nanmedian(a, axis=None, *, keepdims=False):
     """Give the middle of what is not NaN."""
-    return nanquantile(a, 0.5, axis, keepdims)
+    return nanquantile(a, 0.5, axis, keepdims=keepdims)
 
 
 def histogram2d(x, y, bins=10, range=None, density=None, weights=None):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def copyto(dst, src, where=True):
+def copyto(dst, src, *, where=True):
     """Write values where the condition holds."""
     dst[...] = np.where(where, src, dst).astype(dst.dtype)
 
