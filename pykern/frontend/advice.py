@@ -148,7 +148,8 @@ _IN_PROGRAMS = {
     **{name: f"write np.fft.{name}(x)" for name in ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2")},
     **{name: f"write np.linalg.{name}(a, b)" for name in ("solve", "lstsq")},
     **dict.fromkeys(
-        ("eig", "eigvals"), "of symmetric matrices write np.linalg.eigh(a); else do this with NumPy, outside of the program"
+        ("eig", "eigvals"),
+        "of symmetric matrices write np.linalg.eigh(a); else do this with NumPy, outside of the program",
     ),
 }  # fmt: skip
 

@@ -200,7 +200,8 @@ class Calls(Elements):
             reason = f"`{parsed.source.name}` has *args or **kwargs, which {self.PLACE} do not support"
             raise self.syntax_error(node, reason, "name each parameter")
         if len(arguments) > len(placed):
-            raise self.type_error(node, f"`{parsed.source.name}` takes {len(placed)} positional, {len(arguments)} given",
+            few = f"`{parsed.source.name}` takes {len(placed)} positional, {len(arguments)} given"
+            raise self.type_error(node, few,
                                   f"it is {parsed.source.name}({', '.join(names)})", ARGUMENTS)  # fmt: skip
         defaults = {name: captured.value(c) for name, c in parsed.source.defaults}
         bound = defaults | dict(zip(names, arguments, strict=False)) | keywords

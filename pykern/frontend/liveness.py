@@ -23,7 +23,9 @@ def names_read_after(function: ast.FunctionDef, statement: ast.stmt, names: Iter
     """Which of the names have a value after `statement` that may be read."""
     reads, way = _Reads(), _way(function.body, statement)
     inner = (part for part in ast.walk(function) if isinstance(part, FUNCTIONS) and part is not function)
-    called = {name for part in inner for name in reads.loaded(part)}  # they read names as they are when they are called
+    called = {
+        name for part in inner for name in reads.loaded(part)
+    }  # they read names as they are when they are called
     return frozenset(name for name in names if name in called or way is None or reads.on_the_way(way, name))
 
 
@@ -96,7 +98,9 @@ class _Reads:
         """The names that a part of the tree reads."""
         if node not in self._loaded:
             self._loaded[node] = frozenset(
-                part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
+                part.id
+                for part in ast.walk(node)
+                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
             )
         return self._loaded[node]
 
@@ -112,9 +116,15 @@ class _Reads:
                 return READ
             sides = {self.first(statement.body, name), self.first(statement.orelse, name)}
             return READ if READ in sides else STORED if sides == {STORED} else NEITHER
-        if isinstance(statement, ast.For | ast.While):  # which may run no iteration: it stores nothing for sure
+        if isinstance(
+            statement, ast.For | ast.While
+        ):  # which may run no iteration: it stores nothing for sure
             head = statement.test if isinstance(statement, ast.While) else statement.iter
-            inside = NEITHER if name in _stored(getattr(statement, "target", None)) else self.first(statement.body, name)
+            inside = (
+                NEITHER
+                if name in _stored(getattr(statement, "target", None))
+                else self.first(statement.body, name)
+            )
             parts = (name in self.loaded(head), inside == READ, self.first(statement.orelse, name) == READ)
             return READ if any(parts) else NEITHER
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
@@ -124,10 +134,14 @@ class _Reads:
             return READ
         if isinstance(statement, ast.Return):
             return STORED  # nobody reads it any more
-        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        targets = (
+            statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        )
         return STORED if any(name in _stored(target) for target in targets) else NEITHER
 
 
 def _stored(target: ast.expr | None) -> set[str]:
     """The names in what is assigned to."""
-    return {part.id for part in ast.walk(target) if isinstance(part, ast.Name)} if target is not None else set()
+    return (
+        {part.id for part in ast.walk(target) if isinstance(part, ast.Name)} if target is not None else set()
+    )

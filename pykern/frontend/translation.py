@@ -17,7 +17,6 @@ from mlir import ir
 
 from pykern.data.locations import SourceSpan
 from pykern.data.scopes import last_stores
-from pykern.language.composed import is_composed
 from pykern.data.source import KernelSource
 from pykern.errors import KernelSyntaxError, KernelTypeError
 from pykern.frontend.advice import scalar_from
@@ -32,6 +31,7 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
+from pykern.language.composed import is_composed
 
 
 @dataclass
@@ -103,7 +103,9 @@ class Translation:
 
     def written_frames(self) -> list[Frame]:
         """The frames of functions that the user wrote."""
-        return list(itertools.takewhile(lambda frame: not is_composed(frame.function.source.file), self.frames))
+        return list(
+            itertools.takewhile(lambda frame: not is_composed(frame.function.source.file), self.frames)
+        )
 
     def location(self, node: ast.AST) -> ir.Location:
         """Where `node` stands; inside a called function the chain of calls comes with it."""

@@ -77,7 +77,9 @@ def test_same_as_numpy(rng, function):
 def test_parameters_are_numpys(name):
     """What may be given by its place stands at the same place in NumPy. Ufuncs of an older NumPy tell no names."""
     function = operator.attrgetter(name)(np)
-    theirs = [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_POSITIONAL]
+    theirs = [
+        p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_POSITIONAL
+    ]
     ours = inspect.signature(composed.composed(function)).parameters.values()
     placed = [p.name for p in ours if p.kind is p.POSITIONAL_OR_KEYWORD]
     if name != "atleast_3d":  # of which NumPy takes several

@@ -84,7 +84,11 @@ def slow_but_first(case):
 
 @pytest.mark.parametrize(("function", "shape"), map(slow_but_first, CASES))
 def test_derivatives(rng, function, shape):
-    a, c, direction = rng.standard_normal(shape), rng.standard_normal((shape[0], 1)), rng.standard_normal(shape)
+    a, c, direction = (
+        rng.standard_normal(shape),
+        rng.standard_normal((shape[0], 1)),
+        rng.standard_normal(shape),
+    )
     if shape[0] == shape[1]:
         a, direction = a + a.T, direction + direction.T
     slope = (function(a + 1e-6 * direction, c) - function(a - 1e-6 * direction, c)) / 2e-6

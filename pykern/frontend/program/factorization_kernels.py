@@ -1,9 +1,10 @@
 """The texts of kernels that factor one matrix in each work-item: QR, singular values, symmetric eigenvalues.
 
-QR is Householder's, with LAPACK's signs. Singular vectors come from Jacobi's rotations of columns (M. R. Hestenes, "Inversion of
-matrices by biorthogonalization", 1958), which find small singular values to their own precision. Symmetric matrices are made
-tridiagonal, and then diagonal by the QL algorithm with implicit shifts (J. H. Wilkinson and C. Reinsch, Handbook for
-Automatic Computation, volume 2, contributions II/2 and II/4). Vectors lie along rows, so that inner loops are contiguous.
+QR is Householder's, with LAPACK's signs. Singular vectors come from Jacobi's rotations of columns (M. R. Hestenes,
+"Inversion of matrices by biorthogonalization", 1958), which find small singular values to their own precision.
+Symmetric matrices are made tridiagonal, and then diagonal by the QL algorithm with implicit shifts (J. H. Wilkinson and
+C. Reinsch, Handbook for Automatic Computation, volume 2, contributions II/2 and II/4). Vectors lie along rows, so that
+inner loops are contiguous.
 """
 
 from __future__ import annotations
@@ -347,12 +348,12 @@ def _launched(kernel: FunctionSource, launch: str) -> FunctionSource:
 
 
 def qr(kind: str) -> FunctionSource:
-    """From columns (batch, n, m), and zeros for reflections and for rows of Q: columns of R, and rows of Q's transpose."""
+    """From columns (batch, n, m), and zeros for reflections and for columns of Q: columns of R and of Q, along rows."""
     return _launched(_source("factor_rows", _QR, EPSILON[kind]), _QR_LAUNCH)
 
 
 def singular(kind: str) -> FunctionSource:
-    """From columns (batch, at least n, m): left vectors along rows, values in falling order, right vectors along rows."""
+    """From columns (batch, at least n, m): left vectors, values in falling order, right vectors; vectors along rows."""
     complete = _source("complete", _COMPLETE, EPSILON[kind])
     return _launched(
         _source("singular_rows", _SINGULAR, EPSILON[kind], ("complete", complete)), _SINGULAR_LAUNCH

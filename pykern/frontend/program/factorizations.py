@@ -1,8 +1,8 @@
 """Factors of batches of matrices with their derivatives: QR, singular values, symmetric eigenvalues, pseudo-inverse.
 
-Comes in: arrays (batch, m, n) of f32 or f64. Goes out: factors, computed by the kernels of `factorization_kernels`. The
-derivatives are those of J. Townsend, "Differentiating the singular value decomposition", 2016, of M. Giles, "An extended
-collection of matrix derivative results for forward and reverse mode automatic differentiation", 2008, and, of
+Comes in: arrays (batch, m, n) of f32 or f64. Goes out: factors, computed by the kernels of `factorization_kernels`.
+The derivatives are those of J. Townsend, "Differentiating the singular value decomposition", 2016, of M. Giles, "An
+extended collection of matrix derivative results for forward and reverse mode automatic differentiation", 2008, and, of
 pseudo-inverses, of G. H. Golub and V. Pereyra, 1973. Vectors of equal values are no functions of the matrix: what would
 flow through their difference is left out.
 """
@@ -60,7 +60,12 @@ def _inverse(made: Composer, x: Cell) -> Cell:
     """One over each number, and 0 of 0."""
     is_zero = made.op("==", x, number(0.0))
     return made.array(
-        made.call("where", is_zero, number(0.0), made.op("/", number(1.0), made.call("where", is_zero, number(1.0), x)))
+        made.call(
+            "where",
+            is_zero,
+            number(0.0),
+            made.op("/", number(1.0), made.call("where", is_zero, number(1.0), x)),
+        )
     )
 
 
@@ -180,7 +185,7 @@ _SINGULAR = Differentiated("linalg.svd", _singular_primal, _singular_reverse, _s
 
 def orthogonal(made: Composer, a: Cell) -> tuple[Cell, Cell]:
     """``q, r``, with as many columns of `q` as the shorter side has."""
-    batch, m, n = a.shape
+    _, m, n = a.shape
     if m >= n:
         q, r = call(made, _ORTHOGONAL, a)
         return q, r
@@ -191,7 +196,7 @@ def orthogonal(made: Composer, a: Cell) -> tuple[Cell, Cell]:
 
 def orthogonal_complement(made: Composer, a: Cell) -> Cell:
     """The columns of `q` behind those of a tall matrix."""
-    batch, m, n = a.shape
+    _, m, n = a.shape
     rows = _orthogonal_rows(made, made.cell("stop_gradient", a), m)[1]
     return made.cell("stop_gradient", _t(made, made.part(rows, 1, n, m)))
 
@@ -299,6 +304,8 @@ HANDLERS: dict[str, Callable] = {
     "singular_factors": _factors("singular_factors", singular),
     "orthogonal_factors": _factors("orthogonal_factors", orthogonal),
     "singular_complement": _factors("singular_complement", lambda made, a: (completed(made, a),)),
-    "orthogonal_complement": _factors("orthogonal_complement", lambda made, a: (orthogonal_complement(made, a),)),
+    "orthogonal_complement": _factors(
+        "orthogonal_complement", lambda made, a: (orthogonal_complement(made, a),)
+    ),
     "pseudo_inverse": _pseudo_inverse,
 }

@@ -1,8 +1,9 @@
 """The Fourier transform of rows: what functions of `numpy.fft` rest on.
 
-Comes in: the parts of complex rows, f32 or f64. Goes out: the parts of their transforms. `fourier_code` writes a kernel for
-the length; a length with a large prime factor is a convolution with a chirp, which is done by transforms of a length that
-is a power of two (L. Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", 1970).
+Comes in: the parts of complex rows, f32 or f64. Goes out: the parts of their transforms. `fourier_code` writes a kernel
+for the length; a length with a large prime factor is a convolution with a chirp, which is done by transforms of a
+length that is a power of two (L. Bluestein, "A linear filtering approach to the computation of discrete Fourier
+transform", 1970).
 The transform is linear: its derivative is itself, and in reverse mode the inverse transform.
 """
 
@@ -49,7 +50,9 @@ def _transform(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords
     shape = parts[0].shape
     n = shape[-1]
     rows = [made.reshaped(made.array(made.cast(p, kind)), math.prod(shape[:-1]), n) for p in parts]
-    if arguments.flag(t, node, given["inverse"], "`inverse`"):  # of i times the conjugate, which is both parts exchanged
+    if arguments.flag(
+        t, node, given["inverse"], "`inverse`"
+    ):  # of i times the conjugate, which is both parts exchanged
         imag, real = transformed(made, rows[1], rows[0])
     else:
         real, imag = transformed(made, *rows)
@@ -117,13 +120,13 @@ def _roots(made: Composer, n: int, kind: DType) -> tuple[Cell, Cell]:
     if not tables:
         nothing = made.cell("zeros", number(1), TypeValue(kind))
         return nothing, nothing
-    real, imag = (
-        made.cell("concatenate", TupleValue(tuple(pair[k] for pair in tables))) for k in range(2)
-    )
+    real, imag = (made.cell("concatenate", TupleValue(tuple(pair[k] for pair in tables))) for k in range(2))
     return real, imag
 
 
-def _table(made: Composer, radix: int, parts: int, order: int, is_constant: bool, kind: DType) -> tuple[Cell, Cell]:
+def _table(
+    made: Composer, radix: int, parts: int, order: int, is_constant: bool, kind: DType
+) -> tuple[Cell, Cell]:
     """The roots ``exp(-2 pi i j p / order)`` for j from 1 and all p, j by j."""
     j = np.arange(1, radix)[:, None]
     if is_constant:
@@ -162,8 +165,8 @@ def _constant(values: np.ndarray, kind: DType) -> Cell:
 
 
 def _by_chirp(made: Composer, real: Cell, imag: Cell) -> list[Cell]:
-    """``j k == (j^2 + k^2 - (k - j)^2) / 2``: a convolution of ``x c`` with the conjugate of the chirp `c`, times `c`."""
-    batch, n = real.shape
+    """By ``j k == (j^2 + k^2 - (k - j)^2) / 2``: a convolution of ``x c`` with the conjugate of the chirp c, times c."""
+    n = real.shape[1]
     kind = real.dtype
     m = 1 << (2 * n - 2).bit_length()
     squares = np.arange(n, dtype=np.int64) ** 2 % (2 * n)

@@ -1,7 +1,7 @@
 """The text of a kernel that transforms rows: Stockham's autosort algorithm, written out for one length.
 
-Comes in: a length whose prime factors are small. Goes out: the text of a function of one work-item, which transforms one
-row. Each stage is a loop of its own with constant bounds: it takes `radix` elements, transforms them in registers,
+Comes in: a length whose prime factors are small. Goes out: the text of a function of one work-item, which transforms
+one row. Each stage is a loop of its own with constant bounds: it takes `radix` elements, transforms them in registers,
 multiplies by roots of unity and writes them beside each other, so that no stage reorders (C. Van Loan, Computational
 Frameworks for the Fast Fourier Transform, 1992, section 1.7). Real and imaginary parts are arrays of their own.
 """
@@ -144,8 +144,12 @@ class _Writer:
         for j in range(1, half + 1):
             angles = [2 * math.pi * (j * k % n) / n for k in range(1, half + 1)]
             c, s = [math.cos(a) for a in angles], [math.sin(a) for a in angles]
-            real = self.made(" + ".join([given[0][0], *(f"{w!r} * {v[0]}" for w, v in zip(c, sums, strict=True))]))
-            imag = self.made(" + ".join([given[0][1], *(f"{w!r} * {v[1]}" for w, v in zip(c, sums, strict=True))]))
+            real = self.made(
+                " + ".join([given[0][0], *(f"{w!r} * {v[0]}" for w, v in zip(c, sums, strict=True))])
+            )
+            imag = self.made(
+                " + ".join([given[0][1], *(f"{w!r} * {v[1]}" for w, v in zip(c, sums, strict=True))])
+            )
             across = self.made(" + ".join(f"{w!r} * {v[1]}" for w, v in zip(s, differences, strict=True)))
             along = self.made(" + ".join(f"{w!r} * {v[0]}" for w, v in zip(s, differences, strict=True)))
             found[j] = (self.made(f"{real} + {across}"), self.made(f"{imag} - {along}"))

@@ -178,7 +178,7 @@ def _norm(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dic
 
 
 def _matrix_norm(made: Composer, x: Cell, given: dict[str, Value]) -> Value:
-    """Of matrices the greatest or least sum of a column (1, -1) or a row (inf, -inf), or by singular values (2, -2, nuc)."""
+    """Of matrices the extreme sum of a column (1, -1) or row (inf, -inf), or of singular values (2, -2, nuc)."""
     order = given["ord"]
     kind = order.value if isinstance(order, Text) else order.const if isinstance(order, Scalar) else None
     if kind not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):

@@ -2,8 +2,8 @@
 
 Each file defines functions that are called as NumPy calls them, with its parameters. A program that calls
 ``np.unwrap`` translates the function `unwrap` of these files as if the user had written it, so derivatives, devices and
-fusion need nothing of their own. A function whose name begins with an underscore serves others of its file. NumPy itself
-is the reference: on the device `python` NumPy's own functions run.
+fusion need nothing of their own. A function whose name begins with an underscore serves others of its file. NumPy
+itself is the reference: on the device `python` NumPy's own functions run.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ _FOLDER = os.path.dirname(__file__)
 
 def composed(value: object) -> types.FunctionType | None:
     """The text for a function of NumPy; None for all else."""
-    numpy = sys.modules.get("numpy")
-    if numpy is None or not callable(value):
+    if "numpy" not in sys.modules or not callable(value):
         return None
     try:
-        return _functions(numpy).get(value)
+        return _functions().get(value)
     except TypeError:  # not hashable
         return None
 
 
 @cache
-def _functions(numpy: Any) -> dict[Any, types.FunctionType]:
+def _functions() -> dict[Any, types.FunctionType]:
+    import numpy
+
     found = {}
     for file, prefix in FILES.items():
         module = importlib.import_module(f"{__name__}.{file}")
@@ -54,8 +55,5 @@ def is_composed(file: str) -> bool:
 
 def names() -> list[str]:
     """The functions of NumPy that have a text, as ``linalg.pinv``."""
-    import numpy
-
-    texts = {function: value for value, function in _functions(numpy).items()}
     prefixes = {f"{__name__}.{file}": prefix for file, prefix in FILES.items()}
-    return sorted(f"{prefixes[function.__module__]}{function.__name__}" for function in texts)
+    return sorted(f"{prefixes[function.__module__]}{function.__name__}" for function in _functions().values())

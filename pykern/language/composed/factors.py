@@ -110,6 +110,11 @@ def eigvalsh(a, UPLO="L"):
     return eigh(a, UPLO)[0]
 
 
+def _values(a):
+    """Singular values in falling order."""
+    return _shaped(singular_factors(_rows(a))[1], a)
+
+
 def svd(a, full_matrices=True, compute_uv=True):
     """Give singular vectors and values, with all vectors of the longer side unless `full_matrices` is false."""
     rows = _rows(a)
@@ -127,12 +132,14 @@ def svd(a, full_matrices=True, compute_uv=True):
 
 def svdvals(x):
     """Give singular values in falling order."""
-    return svd(x, False, False)
+    return _values(x)
 
 
 def qr(a, mode="reduced"):
     """Give an orthogonal and a triangular factor; with the mode `r` the triangular one alone."""
-    assert mode == "reduced" or mode == "complete" or mode == "r", "np.linalg.qr knows 'reduced', 'complete' and 'r'"
+    assert mode == "reduced" or mode == "complete" or mode == "r", (
+        "np.linalg.qr knows 'reduced', 'complete' and 'r'"
+    )
     rows = _rows(a)
     q, r = orthogonal_factors(rows)
     if mode == "r":
@@ -151,26 +158,30 @@ def pinv(a, rcond=None):
 
 def matrix_rank(A, tol=None):
     """Count the singular values that are greater than a bound."""
-    s = svd(A, False, False)
+    s = _values(A)
     rounding = 1.1920929e-07 if s.dtype == np.float32 else 2.220446049250313e-16
-    least = np.max(s, axis=-1, keepdims=True) * (max(A.shape[-2], A.shape[-1]) * rounding) if tol is None else tol
+    least = (
+        np.max(s, axis=-1, keepdims=True) * (max(A.shape[-2], A.shape[-1]) * rounding) if tol is None else tol
+    )
     return np.sum(s > least, axis=-1)
 
 
 def cond(x, p=None):
     """Give the norm of a matrix times that of its inverse; of the order 2 by singular values."""
     if p is None or p == 2:
-        s = svd(x, False, False)
+        s = _values(x)
         return s[..., 0] / s[..., -1]
     if p == -2:
-        s = svd(x, False, False)
+        s = _values(x)
         return s[..., -1] / s[..., 0]
     return np.linalg.norm(x, p, (-2, -1)) * np.linalg.norm(np.linalg.inv(x), p, (-2, -1))
 
 
 def lstsq(a, b, rcond=None):
-    """Give the solution of least squares, the squares that are left, the rank and the singular values. Squares are given
-    where there are more equations than unknowns, whatever the rank."""
+    """Give the solution of least squares, the squares that are left, the rank and the singular values.
+
+    Squares are given where there are more equations than unknowns, whatever the rank.
+    """
     m, n = a.shape
     x = _floats(a)
     y = _floats(b) if x.dtype == np.float32 else b.astype(np.float64)
@@ -180,6 +191,6 @@ def lstsq(a, b, rcond=None):
     found = pseudo_inverse(_rows(x), least)[0] @ columns
     left = columns - x @ found
     squares = np.sum(left * left, axis=0) if m > n else np.zeros(0, found.dtype)
-    s = svd(x, False, False)
+    s = _values(x)
     rank = np.sum(s > least * s[0])
     return (found[:, 0] if b.ndim == 1 else found), squares, rank, s

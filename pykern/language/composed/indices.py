@@ -66,5 +66,7 @@ def lexsort(keys, axis=-1):
     """Give the places of elements in the order of several keys, of which the last one counts most."""
     order = np.argsort(keys[0], axis=axis)
     for k in range(1, len(keys)):
-        order = np.take_along_axis(order, np.argsort(np.take_along_axis(keys[k], order, axis), axis=axis), axis)
+        order = np.take_along_axis(
+            order, np.argsort(np.take_along_axis(keys[k], order, axis), axis=axis), axis
+        )
     return order

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 
 def multi_dot(arrays):
     """Multiply matrices, the cheapest neighbours first; the ends may be vectors."""
     first, last = arrays[0], arrays[-1]
-    parts = [a for a in arrays]
+    parts = list(arrays)
     if first.ndim == 1:
         parts[0] = first[None]
     if last.ndim == 1:
         parts[-1] = last[:, None]
     for _ in range(len(arrays) - 1):
-        costs = [
-            parts[k].shape[0] * parts[k].shape[1] * parts[k + 1].shape[1] for k in range(len(parts) - 1)
-        ]
+        costs = [parts[k].shape[0] * parts[k].shape[1] * parts[k + 1].shape[1] for k in range(len(parts) - 1)]
         best = 0
         for k in range(len(costs)):
             if costs[k] < costs[best]:
@@ -72,7 +72,7 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     return np.linalg.norm(x, ord=ord, axis=axis, keepdims=keepdims)
 
 
-def matrix_norm(x, *, keepdims=False, ord="fro"):
+def matrix_norm(x, *, keepdims=False, ord: Any = "fro"):
     """Give the norms of the matrices of the last two axes."""
     return np.linalg.norm(x, ord=ord, axis=(-2, -1), keepdims=keepdims)
 

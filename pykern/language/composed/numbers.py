@@ -87,8 +87,10 @@ def nancumprod(a, axis=None):
 
 
 def i0(x):
-    """Give the modified Bessel function of order 0: its power series, in Horner's form, and beyond 20 the asymptotic one
-    (Abramowitz and Stegun, 9.6.12 and 9.7.1)."""
+    """Give the modified Bessel function of order 0.
+
+    By its power series, in Horner's form, and beyond 20 by the asymptotic one (Abramowitz and Stegun, 9.6.12, 9.7.1).
+    """
     size = np.abs(x)
     small = np.minimum(size, 20.0)
     quarter = small * small * 0.25

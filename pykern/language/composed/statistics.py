@@ -79,8 +79,14 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
         x_low, x_high, y_low, y_high = np.min(x), np.max(x), np.min(y), np.max(y)
     else:
         (x_low, x_high), (y_low, y_high) = range
-    x_low, x_high = np.where(x_low == x_high, x_low - 0.5, x_low), np.where(x_low == x_high, x_high + 0.5, x_high)
-    y_low, y_high = np.where(y_low == y_high, y_low - 0.5, y_low), np.where(y_low == y_high, y_high + 0.5, y_high)
+    x_low, x_high = (
+        np.where(x_low == x_high, x_low - 0.5, x_low),
+        np.where(x_low == x_high, x_high + 0.5, x_high),
+    )
+    y_low, y_high = (
+        np.where(y_low == y_high, y_low - 0.5, y_low),
+        np.where(y_low == y_high, y_high + 0.5, y_high),
+    )
     x_edges, y_edges = np.linspace(x_low, x_high, nx + 1), np.linspace(y_low, y_high, ny + 1)
     i = np.searchsorted(x_edges, x, side="right") - 1
     j = np.searchsorted(y_edges, y, side="right") - 1

@@ -12,7 +12,9 @@ def copyto(dst, src, *, where=True):
 
 def putmask(a, mask, values):
     """Write values where the mask is true; a value is a number or an array of the same shape."""
-    assert np.ndim(values) == 0 or np.shape(values) == a.shape, "np.putmask takes a number or an array of the shape"
+    assert np.ndim(values) == 0 or np.shape(values) == a.shape, (
+        "np.putmask takes a number or an array of the shape"
+    )
     a[...] = np.where(mask, values, a).astype(a.dtype)
 
 
