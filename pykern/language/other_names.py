@@ -2,7 +2,7 @@
 
 A name of NumPy that `numbers`, `array_functions` or `numpy_functions` defines is that of the language; here are those
 that differ. A new function of NumPy is defined in `numpy_functions`, and its translation in a table `HANDLERS` of
-`pykern.frontend.program`.
+`pykern.frontend.program`; one that others can express is a text in `composed`.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ def _constant(values: np.ndarray, kind: DType) -> Cell:
 
 
 def _by_chirp(made: Composer, real: Cell, imag: Cell) -> list[Cell]:
-    """By ``j k == (j^2 + k^2 - (k - j)^2) / 2``: a convolution of ``x c`` with the conjugate of the chirp c, times c."""
+    """By ``j k == (j^2 + k^2 - (k - j)^2) / 2``: a convolution of ``x c`` with the conjugate of a chirp c, times c."""
     n = real.shape[1]
     kind = real.dtype
     m = 1 << (2 * n - 2).bit_length()
