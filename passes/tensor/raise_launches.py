@@ -13,14 +13,14 @@ from pykern.dialect import attributes as kern
 from pykern.errors import NotRaisable
 from pykern.passes import kernels
 from pykern.passes.analysis.contraction import multiplies
-from pykern.passes.analysis.cost_model.code_size import FORMS_OF_A_KERNEL
+from pykern.passes.analysis.cost_model.code_size import FORMS_OF_A_KERNEL, RAISED_OPERATIONS
 from pykern.passes.analysis.cost_model.lengths import ASSUMED_SIDE, FEWEST_TAPS, SHORT_ROW
 from pykern.passes.analysis.launch_slots import is_strided
 from pykern.passes.framework import Pass, Upstream, run_pass
 from pykern.passes.ir.affine import access_of
 from pykern.passes.ir.clone import clone
 from pykern.passes.ir.constants import constant
-from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduces, reduction_loops
+from pykern.passes.ir.structured import indexing_maps, is_structured, loop_lengths, reduces, reduction_loops
 from pykern.passes.ir.values import has_uses
 from pykern.passes.kernel.delinearise_launch import DelineariseLaunch
 from pykern.passes.kernels import (
@@ -222,6 +222,9 @@ def _raised(module: ir.Module, kind: _Kind, only_parallel: bool) -> ir.Module | 
         return None  # programs take lengths from types
     if only_parallel and not _is_parallel(alone):
         _stays(kernel, symbol, "as operations on arrays it has reductions or loops")
+        return None
+    if only_parallel and len(find(alone.operation, is_structured)) > RAISED_OPERATIONS:
+        _stays(kernel, symbol, "as operations on arrays it is too many")
         return None
     remark(kernel, f"the launch of `{symbol}` became operations on whole arrays")
     return alone

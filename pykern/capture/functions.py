@@ -36,6 +36,7 @@ from pykern.data.source import (
     Unsupported,
 )
 from pykern.errors import KernelSyntaxError, nested_too_deeply
+from pykern.language.composed import composed
 from pykern.types import (
     ArrayAnnotation,
     DType,
@@ -198,6 +199,8 @@ def _classify(value: Any, scope: _Scope) -> Capture:
         return _custom(value, scope)
     if scope.program and getattr(type(value), "__pykern_kernel__", False):
         return _kernel(value, scope)
+    if scope.program and (text := composed(value)) is not None:
+        return _called(text, function_text(text), scope)
     if scope.program and isinstance(value, types.FunctionType) and not _of_library(value):
         try:
             return _called(value, function_text(value), scope)
@@ -230,11 +233,12 @@ def _of_library(function: types.FunctionType) -> bool:
     top, *below = (function.__module__ or "").split(".")
     if (top, *below[:1]) in (("pykern", "library"), ("pykern", "activations")):
         return False
+    if (top, *below[:2]) == ("pykern", "language", "composed"):
+        return False
     if top in ("pykern", "numpy", "scipy"):
         return True
-    file = (
-        function.__code__.co_filename
-    )  # a user's file may have the name of a module of Python: wave.py, signal.py
+    # A user's file may have the name of a module of Python: wave.py, signal.py.
+    file = function.__code__.co_filename
     is_pythons = file.startswith("<frozen ") or _STANDARD in Path(file).parents
     return is_pythons and top in sys.stdlib_module_names and top != "__main__"
 

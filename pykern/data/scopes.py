@@ -34,6 +34,12 @@ def assigned(node: ast.AST) -> Iterator[str]:
             yield found.name
 
 
+def last_stores(body: list[ast.stmt]) -> dict[str, ast.Name]:
+    """Where each name gets its last value in statements."""
+    nodes = (node for statement in body for node in walk(statement))
+    return {node.id: node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
 def parameters(arguments: ast.arguments) -> list[str]:
     """All of them, in order; `*args` and `**keywords` last."""
     plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]

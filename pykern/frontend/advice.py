@@ -138,13 +138,16 @@ _IN_PROGRAMS = {
     **dict.fromkeys(("to", "cpu", "numpy", "cuda", "tolist"), "move arrays outside of the program"),
     **FORMULAS,
     "tree_map": "write {k: f(v) for k, v in p.items()}",
-    **{name: f"write np.linalg.{name}(a)" for name in ("inv", "det", "slogdet", "cholesky")},
-    "solve": "write np.linalg.solve(a, b)",
-    "lstsq": "write np.linalg.solve(a.T @ a, a.T @ b), or do this with NumPy, outside of the program",
-    "pinv": "write np.linalg.inv(a.T @ a) @ a.T, or do this with NumPy, outside of the program",
+    **{
+        name: f"write np.linalg.{name}(a)"
+        for name in ("inv", "det", "slogdet", "cholesky", "pinv", "svd", "svdvals", "eigh", "eigvalsh", "qr", "cond",
+                     "matrix_rank")
+    },
+    **{name: f"write np.fft.{name}(x)" for name in ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2")},
+    **{name: f"write np.linalg.{name}(a, b)" for name in ("solve", "lstsq")},
     **dict.fromkeys(
-        ("svd", "svdvals", "eig", "eigh", "eigvals", "eigvalsh", "qr", "matrix_rank", "cond"),
-        "do this with NumPy, outside of the program",
+        ("eig", "eigvals"),
+        "of symmetric matrices write np.linalg.eigh(a); else do this with NumPy, outside of the program",
     ),
 }  # fmt: skip
 

@@ -92,17 +92,7 @@ class Calls(Elements):
         raise self.type_error(node, f"{what} cannot be called in {self.PLACE}", hint)
 
     def arguments(self, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
-        positional: list[Value] = []
-        for item in node.args:
-            if isinstance(item, ast.Starred):
-                spread = self.expression(item.value)
-                if not isinstance(spread, TupleValue):
-                    raise self.type_error(
-                        item, f"`*` spreads a tuple, not {describe(spread)}", "leave out the `*`"
-                    )
-                positional += spread.items
-            else:
-                positional.append(self.expression(item))
+        positional = self.written_out(node.args)
         keywords: dict[str, Value] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
@@ -110,6 +100,20 @@ class Calls(Elements):
             else:
                 keywords[keyword.arg] = self.expression(keyword.value)
         return positional, keywords
+
+    def written_out(self, parts: list[ast.expr]) -> list[Value]:
+        """The values of arguments, or of the items of a tuple or list: ``a, *b``."""
+        found: list[Value] = []
+        for part in parts:
+            found += self.spread_items(part) if isinstance(part, ast.Starred) else [self.expression(part)]
+        return found
+
+    def spread_items(self, node: ast.Starred) -> list[Value]:
+        """``*node``."""
+        spread = self.expression(node.value)
+        if not isinstance(spread, TupleValue):
+            raise self.type_error(node, f"`*` spreads a tuple, not {describe(spread)}", "leave out the `*`")
+        return list(spread.items)
 
     def spread(self, node: ast.expr) -> dict[str, Value]:
         """``**node``."""
@@ -190,12 +194,14 @@ class Calls(Elements):
         self, node: ast.Call, parsed: ParsedFunction, arguments: list, keywords: dict
     ) -> dict[str, Value]:
         signature = parsed.node.args
-        names = [a.arg for a in (*signature.posonlyargs, *signature.args, *signature.kwonlyargs)]
+        placed = [a.arg for a in (*signature.posonlyargs, *signature.args)]
+        names = [*placed, *(a.arg for a in signature.kwonlyargs)]
         if signature.vararg or signature.kwarg:
             reason = f"`{parsed.source.name}` has *args or **kwargs, which {self.PLACE} do not support"
             raise self.syntax_error(node, reason, "name each parameter")
-        if len(arguments) > len(names):
-            raise self.type_error(node, f"`{parsed.source.name}` takes {len(names)} positional, {len(arguments)} given",
+        if len(arguments) > len(placed):
+            few = f"`{parsed.source.name}` takes {len(placed)} positional, {len(arguments)} given"
+            raise self.type_error(node, few,
                                   f"it is {parsed.source.name}({', '.join(names)})", ARGUMENTS)  # fmt: skip
         defaults = {name: captured.value(c) for name, c in parsed.source.defaults}
         bound = defaults | dict(zip(names, arguments, strict=False)) | keywords

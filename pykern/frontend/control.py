@@ -17,7 +17,7 @@ from pykern.frontend import arithmetic, iterations
 from pykern.frontend.casts import convert, materialise, mlir_type
 from pykern.frontend.desugar import none_of
 from pykern.frontend.iterations import Item
-from pykern.frontend.liveness import read_after
+from pykern.frontend.liveness import names_read_after
 from pykern.frontend.loop_values import Carried, assigned_names, build_loop
 from pykern.frontend.merging import (
     flows,
@@ -123,7 +123,7 @@ def _counted(t: Translation, node: ast.For, r: RangeValue, item: Item | None = N
 
 def read_later(t: Translation, node: ast.stmt, names: Iterable[str]) -> frozenset[str]:
     """Which of the names may be read after a statement, before they get another value."""
-    return frozenset(name for name in names if read_after(t.frame.function.node, node, name))
+    return names_read_after(t.frame.function.node, node, names)
 
 
 def trip_count(r: RangeValue) -> ir.Value | None:

@@ -7,7 +7,7 @@ Answers true where in doubt. Read next: `control`, which asks it of loops.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pykern.data.scopes import FUNCTIONS
 
@@ -16,26 +16,22 @@ READ, STORED, NEITHER = "read", "stored", "neither"
 
 def read_after(function: ast.FunctionDef, statement: ast.stmt, name: str) -> bool:
     """Whether the value that `name` has after `statement` may be read."""
+    return bool(names_read_after(function, statement, [name]))
+
+
+def names_read_after(function: ast.FunctionDef, statement: ast.stmt, names: Iterable[str]) -> frozenset[str]:
+    """Which of the names have a value after `statement` that may be read."""
+    reads, way = _Reads(), _way(function.body, statement)
     inner = (part for part in ast.walk(function) if isinstance(part, FUNCTIONS) and part is not function)
-    if any(_loads(part, name) for part in inner):  # they read names as they are when they are called
-        return True
-    way = _way(function.body, statement)
-    if way is None:
-        return True
-    for rest, loop in reversed(way):
-        found = _first(rest, name)
-        if found == NEITHER and loop is not None:  # the loop around it goes on with its next iteration
-            heads = [loop.test] if isinstance(loop, ast.While) else [loop.iter]
-            again = any(_loads(head, name) for head in heads) or _first(loop.body, name) == READ
-            found = READ if again or _first(loop.orelse, name) == READ else NEITHER
-        if found != NEITHER:
-            return found == READ
-    return False
+    called = {
+        name for part in inner for name in reads.loaded(part)
+    }  # they read names as they are when they are called
+    return frozenset(name for name in names if name in called or way is None or reads.on_the_way(way, name))
 
 
 def read_first(statements: list[ast.stmt], name: str) -> bool:
     """Whether the value that `name` has in front of these statements may be read by them."""
-    return _first(statements, name) == READ
+    return _Reads().first(statements, name) == READ
 
 
 Block = tuple[list[ast.stmt], "ast.For | ast.While | None"]
@@ -65,48 +61,87 @@ def _place(node: ast.stmt) -> tuple[int, int]:
     return node.lineno, node.col_offset
 
 
-def _first(statements: list[ast.stmt], name: str) -> str:
-    """What happens first to the name: it may be read, it surely gets another value, or neither is sure."""
-    leaves = False
-    for statement in statements:
-        found = _of(statement, name)
-        if found == READ:
+class _Reads:
+    """What statements do to names. Each part of the tree is walked once, however many names are asked for."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[ast.AST, frozenset[str]] = {}
+        self._leaves: dict[ast.AST, bool] = {}
+
+    def on_the_way(self, way: list[Block], name: str) -> bool:
+        """Whether what follows in these blocks may read the name."""
+        for rest, loop in reversed(way):
+            found = self.first(rest, name)
+            if found == NEITHER and loop is not None:  # the loop around it goes on with its next iteration
+                head = loop.test if isinstance(loop, ast.While) else loop.iter
+                again = name in self.loaded(head) or self.first(loop.body, name) == READ
+                found = READ if again or self.first(loop.orelse, name) == READ else NEITHER
+            if found != NEITHER:
+                return found == READ
+        return False
+
+    def first(self, statements: list[ast.stmt], name: str) -> str:
+        """What happens first to the name: it may be read, it surely gets another value, or neither is sure."""
+        leaves = False
+        for statement in statements:
+            found = self._of(statement, name)
+            if found == READ:
+                return READ
+            if found == STORED:
+                return NEITHER if leaves else STORED
+            if isinstance(statement, ast.Break | ast.Continue):
+                return NEITHER
+            leaves = leaves or self._may_leave(statement)
+        return NEITHER
+
+    def loaded(self, node: ast.AST) -> frozenset[str]:
+        """The names that a part of the tree reads."""
+        if node not in self._loaded:
+            self._loaded[node] = frozenset(
+                part.id
+                for part in ast.walk(node)
+                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
+            )
+        return self._loaded[node]
+
+    def _may_leave(self, statement: ast.stmt) -> bool:
+        if statement not in self._leaves:
+            parts = ast.walk(statement)
+            self._leaves[statement] = any(isinstance(part, ast.Break | ast.Continue) for part in parts)
+        return self._leaves[statement]
+
+    def _of(self, statement: ast.stmt, name: str) -> str:
+        if isinstance(statement, ast.If):
+            if name in self.loaded(statement.test):
+                return READ
+            sides = {self.first(statement.body, name), self.first(statement.orelse, name)}
+            return READ if READ in sides else STORED if sides == {STORED} else NEITHER
+        if isinstance(
+            statement, ast.For | ast.While
+        ):  # which may run no iteration: it stores nothing for sure
+            head = statement.test if isinstance(statement, ast.While) else statement.iter
+            inside = (
+                NEITHER
+                if name in _stored(getattr(statement, "target", None))
+                else self.first(statement.body, name)
+            )
+            parts = (name in self.loaded(head), inside == READ, self.first(statement.orelse, name) == READ)
+            return READ if any(parts) else NEITHER
+        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+            is_read = statement.target.id == name or name in self.loaded(statement.value)
+            return READ if is_read else NEITHER
+        if name in self.loaded(statement):
             return READ
-        if found == STORED:
-            return NEITHER if leaves else STORED
-        if isinstance(statement, ast.Break | ast.Continue):
-            return NEITHER
-        leaves = leaves or any(isinstance(part, ast.Break | ast.Continue) for part in ast.walk(statement))
-    return NEITHER
+        if isinstance(statement, ast.Return):
+            return STORED  # nobody reads it any more
+        targets = (
+            statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        )
+        return STORED if any(name in _stored(target) for target in targets) else NEITHER
 
 
-def _of(statement: ast.stmt, name: str) -> str:
-    if isinstance(statement, ast.If):
-        if _loads(statement.test, name):
-            return READ
-        sides = {_first(statement.body, name), _first(statement.orelse, name)}
-        return READ if READ in sides else STORED if sides == {STORED} else NEITHER
-    if isinstance(statement, ast.For | ast.While):  # which may run no iteration: it stores nothing for sure
-        head = statement.test if isinstance(statement, ast.While) else statement.iter
-        targets = {
-            n.id for n in ast.walk(getattr(statement, "target", ast.Pass())) if isinstance(n, ast.Name)
-        }
-        inside = NEITHER if name in targets else _first(statement.body, name)
-        parts = (_loads(head, name), inside == READ, _first(statement.orelse, name) == READ)
-        return READ if any(parts) else NEITHER
-    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-        return READ if statement.target.id == name or _loads(statement.value, name) else NEITHER
-    if _loads(statement, name):
-        return READ
-    if isinstance(statement, ast.Return):
-        return STORED  # nobody reads it any more
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    stored = (part for target in targets if target is not None for part in ast.walk(target))
-    return STORED if any(isinstance(part, ast.Name) and part.id == name for part in stored) else NEITHER
-
-
-def _loads(node: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load)
-        for part in ast.walk(node)
+def _stored(target: ast.expr | None) -> set[str]:
+    """The names in what is assigned to."""
+    return (
+        {part.id for part in ast.walk(target) if isinstance(part, ast.Name)} if target is not None else set()
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from mlir import ir
 
 from pykern.data.locations import SourceSpan
-from pykern.data.scopes import assigned, walk
+from pykern.data.scopes import assigned, last_stores, walk
 from pykern.errors import CHANGED_KIND
 from pykern.frontend import row_merging
 from pykern.frontend.advice import instead_of
@@ -120,10 +120,12 @@ def build_loop(
         op.erase()
     _close(block, carried, ends, counter)
     t.frame.environment.locals = before
+    stores = last_stores([node])
     for name in (*assigned, *local):
-        first, last, place = before.get(name), ends.get(name), t.place_of(name, [node]) or t.span(node)
+        first, last = before.get(name), ends.get(name)
         if name in carried.initial or same(last, first):
             continue
+        place = t.span(stores.get(name, node))
         if name in local and name not in changing and last is not None and is_known(first):
             places = known.get(name), place
             changing[name] = differing(name, first, last, "before the loop", "after it", places)

@@ -8,6 +8,7 @@ on it; `translator` joins them.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.data.locations import SourceSpan
-from pykern.data.scopes import walk
+from pykern.data.scopes import last_stores
 from pykern.data.source import KernelSource
 from pykern.errors import KernelSyntaxError, KernelTypeError
 from pykern.frontend.advice import scalar_from
@@ -30,6 +31,7 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
+from pykern.language.composed import is_composed
 
 
 @dataclass
@@ -93,7 +95,17 @@ class Translation:
         return self.source.options.fastmath
 
     def span(self, node: ast.AST) -> SourceSpan:
+        """Where `node` stands; in a text that stands for a function of NumPy, where that one is called."""
+        written = self.written_frames()
+        if len(written) < len(self.frames) and written[-1].call_span is not None:
+            return written[-1].call_span
         return self.frame.function.span(node)
+
+    def written_frames(self) -> list[Frame]:
+        """The frames of functions that the user wrote."""
+        return list(
+            itertools.takewhile(lambda frame: not is_composed(frame.function.source.file), self.frames)
+        )
 
     def location(self, node: ast.AST) -> ir.Location:
         """Where `node` stands; inside a called function the chain of calls comes with it."""
@@ -124,19 +136,14 @@ class Translation:
 
     def place_of(self, name: str, body: list[ast.stmt]) -> SourceSpan | None:
         """Where `name` gets its last value in `body`."""
-        stores = [
-            node
-            for statement in body
-            for node in walk(statement)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name
-        ]
-        return self.span(stores[-1]) if stores else None
+        last = last_stores(body).get(name)
+        return None if last is None else self.span(last)
 
     def call_notes(self) -> tuple[tuple[str, SourceSpan | None], ...]:
         """One note per caller of the function being translated, innermost first."""
         return tuple(
             (f"called from `{frame.function.source.name}`", frame.call_span)
-            for frame in self.frames[-2::-1]
+            for frame in self.written_frames()[-2::-1]
             if frame.call_span
         )
 

@@ -162,9 +162,10 @@ class Translator(Calls, Operations):
             self.names[target.id] = value
             self.frame.places[target.id] = self.span(target)
         elif isinstance(target, ast.Tuple | ast.List):
-            if rest := next((name for name in target.elts if isinstance(name, ast.Starred)), None):
-                raise self.syntax_error(rest, f"`{ast.unparse(rest)}` is not available in {self.PLACE}",
-                                        "write a name for each item")  # fmt: skip
+            rest = next((k for k, name in enumerate(target.elts) if isinstance(name, ast.Starred)), None)
+            if rest is not None:
+                self._unpack_rest(target, rest, value)
+                return
             if rows.is_row(value):
                 value = row_stores.items(self, written or target, value, len(target.elts))
             if (
@@ -182,6 +183,28 @@ class Translator(Calls, Operations):
         else:
             raise self.syntax_error(target, "a kernel assigns to names and elements only",
                                     "keep the value in a local name")  # fmt: skip
+
+    def _unpack_rest(self, target: ast.Tuple | ast.List, place: int, value: Value) -> None:
+        """``a, *b, c = value``: the name with the star gets a list of what the others leave."""
+        behind = len(target.elts) - 1 - place
+        if not isinstance(value, TupleValue) or isinstance(value, ComplexValue):
+            raise self.type_error(target.elts[place], f"`*` takes what is left of a tuple, not of {describe(value)}",
+                                  "write a name for each item")  # fmt: skip
+        if len(value.items) < place + behind:
+            few = f"{place + behind} names cannot take {describe(value)}"
+            raise self.type_error(target, few, "leave a name out")
+        last = len(value.items) - behind
+        for name, item in zip(target.elts[:place], value.items[:place], strict=True):
+            self.assign(name, item)
+        starred = target.elts[place]
+        assert isinstance(starred, ast.Starred)
+        self.assign(starred.value, self.listed(value.items[place:last]))
+        for name, item in zip(target.elts[place + 1 :], value.items[last:], strict=True):
+            self.assign(name, item)
+
+    def listed(self, items: tuple[Value, ...]) -> Value:
+        """A list of these items. It cannot be changed in kernels, so that it means what a tuple means."""
+        return TupleValue(items)
 
     def unpacking(self, names: int, value: Value) -> str:
         """What to write where names cannot take a value. A program has no index."""
@@ -222,11 +245,10 @@ class Translator(Calls, Operations):
             return method(node)
 
     def of_Tuple(self, node: ast.Tuple) -> Value:  # noqa: N802
-        return TupleValue(tuple(self.expression(item) for item in node.elts))
+        return TupleValue(tuple(self.written_out(node.elts)))
 
     def of_List(self, node: ast.List) -> Value:  # noqa: N802
-        """A list cannot be changed in kernels, so that it means what a tuple means."""
-        return TupleValue(tuple(self.expression(item) for item in node.elts))
+        return self.listed(tuple(self.written_out(node.elts)))
 
     def of_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> Value:  # noqa: N802
         found: list[Value] = []

@@ -2,7 +2,7 @@
 
 A name of NumPy that `numbers`, `array_functions` or `numpy_functions` defines is that of the language; here are those
 that differ. A new function of NumPy is defined in `numpy_functions`, and its translation in a table `HANDLERS` of
-`pykern.frontend.program`.
+`pykern.frontend.program`; one that others can express is a text in `composed`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _OF_NUMPY = {
     "arccosh": "acosh", "arctanh": "atanh", "absolute": "abs", "power": "pow",
     "clip": "clamp", "divmod": "divmod", "deg2rad": "radians", "rad2deg": "degrees",
     "tile": "numpy.tile", "array": "numpy.array", "asarray": "numpy.asarray", "identity": "eye", "around": "round",
-    "linalg.norm": "norm", "row_stack": "vstack", "trapz": "trapezoid",
+    "linalg.norm": "norm", "row_stack": "vstack", "trapz": "trapezoid", "amax": "max",
+    "amin": "min",
     **{name: f"numpy.{name}" for name in ("rint", "fmod", "bitwise_count", "float_power")},
     **{path: path for path in (f"linalg.{n}" for n in ("solve", "inv", "det", "slogdet", "cholesky", "matrix_power"))},
     **{path: path for method, names in UFUNC_METHODS.items() for path in (f"{n}.{method}" for n in names)},

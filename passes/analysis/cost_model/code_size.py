@@ -100,3 +100,6 @@ ANGLE_OPS = 16
 """Operations by which the angles of a loop are computed that are done twice in printed C, at most."""
 TESTED_TOGETHER = 64
 """Numbers that extremes are made of and that are tested for NaN together, at most: each extreme is told all of them."""
+RAISED_OPERATIONS = 24
+"""Operations on arrays that a kernel becomes in a program, at most: each pair of them is looked at for fusion, and a
+kernel that is so many goes through memory less often as it is."""

@@ -45,10 +45,8 @@ class Displays(Closures):
             return super().binary(node, op, left, right)
         return structures.new(self.whole, TupleValue(left.items + right.items, LIST))  # type: ignore[union-attr]
 
-    def of_List(self, node: ast.List) -> Value:  # noqa: N802
-        return structures.new(
-            self.whole, TupleValue(tuple(self.expression(item) for item in node.elts), LIST)
-        )
+    def listed(self, items: tuple[Value, ...]) -> Value:
+        return structures.new(self.whole, TupleValue(items, LIST))
 
     def of_Dict(self, node: ast.Dict) -> Value:  # noqa: N802
         items: list[tuple[str, Value]] = []

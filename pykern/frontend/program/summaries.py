@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import ml_dtypes
 
-from pykern.frontend.program import arguments
+from pykern.frontend.program import arguments, factorizations
 from pykern.frontend.program.composition import Composer, is_given, number, numbers
 from pykern.frontend.program.operators import truth
+from pykern.frontend.program.values import Cell
 from pykern.frontend.values import Scalar, Text, Value
 
 if TYPE_CHECKING:
@@ -160,9 +161,11 @@ def _norm(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dic
     is_plain = not is_given(order) or (isinstance(order, Text) and order.value == "fro" and count == 2)
     if is_plain or (isinstance(order, Scalar) and order.const == 2 and count == 1):
         return made.call("sqrt", made.call("sum", made.op("*", x, x), **along))
+    if count == 2:
+        return _matrix_norm(made, x, given)
     if count != 1 or not isinstance(order, Scalar) or not isinstance(order.const, int | float):
-        raise t.type_error(node, "`norm` of matrices is Frobenius' here; of vectors `ord` is a constant",
-                           "leave `ord` out, or give the axis of the vectors")  # fmt: skip
+        raise t.type_error(node, "`ord` is a constant, of vectors or of matrices",
+                           "leave `ord` out, or give one axis or two")  # fmt: skip
     size = made.call("abs", x)
     if order.const in (math.inf, -math.inf):
         return made.call("max" if order.const > 0 else "min", size, **along)
@@ -172,6 +175,28 @@ def _norm(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dic
         return made.call("sum", size, **along)
     powers = made.call("sum", made.op("**", size, number(float(order.const))), **along)
     return made.op("**", powers, number(1.0 / order.const))
+
+
+def _matrix_norm(made: Composer, x: Cell, given: dict[str, Value]) -> Value:
+    """Of matrices the extreme sum of a column (1, -1) or row (inf, -inf), or of singular values (2, -2, nuc)."""
+    order = given["ord"]
+    kind = order.value if isinstance(order, Text) else order.const if isinstance(order, Scalar) else None
+    if kind not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
+        raise made.t.type_error(made.node, "`ord` of matrices is 'fro', 'nuc', 1, -1, 2, -2, np.inf or -np.inf",
+                                "give one axis for norms of vectors")  # fmt: skip
+    axes = arguments.axes(made.t, made.node, given["axis"], len(x.shape))
+    moved = made.cell("moveaxis", x, numbers(axes), numbers((-2, -1)))
+    batch = moved.shape[:-2]
+    if kind in (2, -2, "nuc"):
+        rows = made.reshaped(moved, math.prod(batch), *moved.shape[-2:])
+        values = factorizations.singular(made, rows)[1]
+    else:
+        values = made.array(made.call("sum", made.call("abs", moved), number(-2 if abs(kind) == 1 else -1)))
+    name = "sum" if kind == "nuc" else "max" if kind > 0 else "min"  # type: ignore[operator]
+    found = made.array(made.call(name, values, number(-1)))
+    is_kept = arguments.flag(made.t, made.node, given["keepdims"], "`keepdims`")
+    shape = tuple(1 if k in axes else n for k, n in enumerate(x.shape)) if is_kept else batch
+    return made.reshaped(found, *shape)
 
 
 HANDLERS: dict[str, Callable] = {

@@ -159,6 +159,9 @@ class ProgramTranslator(WrittenArrays):
                                   "write pk.any(x) or pk.all(x); for each element, &, |, ~ or pk.where")  # fmt: skip
         return self.as_scalar(node, value)
 
+    def spread_items(self, node: ast.Starred) -> list[Value]:
+        return self.items(node.value, self.expression(node.value))
+
     def items(self, node: ast.AST, value: Value) -> list[Value]:
         """What a loop or `zip` runs over, known when compiling: tuples, ranges, the rows of an array."""
         if isinstance(value, ComplexValue):
