@@ -47,9 +47,10 @@ class Integers:
         if (bounds := self.of_range(node)) is not None:
             return {target.id: bounds} if isinstance(target, ast.Name) else {}
         value = self.names.get(node.id) if isinstance(node, ast.Name) else None
-        is_tuple = isinstance(value, TupleValue) and not isinstance(value, ComplexValue)
-        items = value.items if is_tuple else getattr(node, "elts", ())
-        return self._of_each(target, tuple(items))
+        items: tuple[Value | ast.expr, ...] = tuple(getattr(node, "elts", ()))
+        if isinstance(value, TupleValue) and not isinstance(value, ComplexValue):
+            items = value.items
+        return self._of_each(target, items)
 
     def _of_each(self, target: ast.expr, items: tuple[Value | ast.expr, ...]) -> dict[str, Bounds]:
         if isinstance(target, ast.Name):
