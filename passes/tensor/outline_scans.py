@@ -23,7 +23,7 @@ from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import clone, clone_block, terminator_operands
 from pykern.passes.ir.structured import is_fill
 from pykern.passes.ir.values import defining, free_values, has_uses, is_inside, made_by
-from pykern.passes.kernels import find, index_arithmetic, index_constant, programs
+from pykern.passes.kernels import find, identity, index_arithmetic, index_constant, programs
 from pykern.passes.remarks import remark
 from pykern.passes.tensor.outline_launches import OutlineLaunches, to_buffer, to_tensor
 from pykern.passes.tensor.scans import READ, WRITTEN, Scan, scan_of
@@ -139,7 +139,7 @@ class _Kernel:
         return self.known[value] if place is None else self.memory[place]
 
     def _place(self, op: ir.Operation) -> list[ir.Value]:
-        column = self.scan.columns[op]
+        column = self.scan.columns[identity(op)]
         rows = [
             index_arithmetic("addi", index, index_constant(start)) if start else index
             for index, start in zip(self.item, column.starts, strict=True)

@@ -14,7 +14,7 @@ from mlir import ir
 from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.ir.structured import indexing_maps, is_elementwise
 from pykern.passes.ir.values import is_inside
-from pykern.passes.kernels import is_constant
+from pykern.passes.kernels import identity, is_constant
 from pykern.passes.vectorize.accesses import ELEMENTARY
 
 READ, WRITTEN = "tensor.extract_slice", "tensor.insert_slice"
@@ -39,7 +39,8 @@ class Scan:
     loop: ir.Operation
     rows: tuple[int, ...] = ()
     """The shape of a column: each element is of a row of its own."""
-    columns: dict[ir.Operation, Column] = field(default_factory=dict)
+    columns: dict[int, Column] = field(default_factory=dict)
+    """Of each slice, by the identity of its op."""
     array_of: dict[ir.Value, int] = field(default_factory=dict)
     """Of each state of an array that the loop changes, its place among what is carried."""
 
@@ -67,10 +68,10 @@ def scan_of(loop: ir.Operation) -> Scan | None:
             column = _column(op)
             if column is None or column.rows != (scan.rows or column.rows):
                 return None
-            scan.rows, scan.columns[op] = column.rows, column
+            scan.rows, scan.columns[identity(op)] = column.rows, column
     if not scan.rows or not all(_has_memory(value.type) for value in scan.carried):
         return None
-    others = (op for op in scan.ops if op not in scan.columns)
+    others = (op for op in scan.ops if identity(op) not in scan.columns)
     return scan if all(_is_of_a_row(op, scan.rows) for op in others) and _is_in_order(scan) else None
 
 
@@ -122,7 +123,10 @@ def _is_in_order(scan: Scan) -> bool:
     newest = dict(_arrays(scan))
     scan.array_of.update((value, n) for n, value in newest.items())
     starts: dict[int, tuple[int, ...]] = {}
-    for op, column in scan.columns.items():
+    for op in scan.ops:
+        column = scan.columns.get(identity(op))
+        if column is None:
+            continue
         array = op.operands[op.name == WRITTEN]
         n = scan.array_of.get(array)
         if n is None:
@@ -139,7 +143,7 @@ def _is_in_order(scan: Scan) -> bool:
     yielded = terminator_operands(block)
     return all(yielded[n] == value for n, value in newest.items()) and all(
         (user := use.owner.operation) == end
-        or (user in scan.columns and use.operand_number == (user.name == WRITTEN))
+        or (identity(user) in scan.columns and use.operand_number == (user.name == WRITTEN))
         for state in scan.array_of
         for use in state.uses
     )
