@@ -82,7 +82,7 @@ def slow_but_first(case):
     return pytest.param(*case, id=case[0].__name__, marks=[] if case is CASES[0] else [pytest.mark.slow])
 
 
-@pytest.mark.parametrize(("function", "shape"), map(slow_but_first, CASES))
+@pytest.mark.parametrize(("function", "shape"), [*map(slow_but_first, CASES)])
 def test_derivatives(rng, function, shape):
     a, c, direction = (
         rng.standard_normal(shape),
