@@ -74,6 +74,9 @@ def hoist_added(loop: ir.Operation) -> None:
         array, *indices = op.operands
         if not all(hoist(index, loop) for index in indices):
             continue
+        if not indices:  # one number, which is always there
+            op.move_before(loop)
+            continue
         with ir.InsertionPoint(loop), op.location:
             tests = []
             for axis, index in enumerate(indices):

@@ -86,3 +86,17 @@ KERNELS = [zeros_outside, mirrored, clamped, around, all_but_oneself, as_far_as_
 def test_edges(kernel, shape, filters, rng):
     t, w = rng.random(shape, dtype=np.float32), rng.random(filters, dtype=np.float32)
     assert_as_reference(kernel, [np.zeros(shape, np.float32)], [t, w], shape)
+
+
+def test_edges_at_a_number_that_an_array_holds(rng):
+    """A sum of integers is an array without indices, which is read in front of the loop."""
+
+    def shifted(x, k):
+        n = k.sum()
+        i = np.arange(x.shape[0])
+        return np.where(i + n >= 5, x * 2, x - n)
+
+    k = np.array([1, 2, -1])
+    for length in (3, 0, 4099):
+        x = rng.random(length)
+        np.testing.assert_allclose(pk.jit(shifted)(x, k), shifted(x, k))
