@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.passes.ir.index_arithmetic import counted_from
 from pykern.passes.ir.values import made_by
-from pykern.passes.kernels import is_constant
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 
@@ -39,19 +39,6 @@ def _part(view: ir.Operation) -> list[tuple[ir.Value | None, int, int | None]]:
     given = iter(list(view.operands)[1:])
     found = []
     for offset, size, stride in zip(offsets, sizes, strides, strict=True):
-        base, number = _moved(next(given)) if offset == DYNAMIC else (None, offset)
+        base, number = counted_from(next(given)) if offset == DYNAMIC else (None, offset)
         found.append((base, number, size if stride == 1 and size != DYNAMIC else None))
     return found
-
-
-def _moved(value: ir.Value) -> tuple[ir.Value | None, int]:
-    """An index as another one and a number."""
-    number = is_constant(value)
-    if number is not None:
-        return None, number
-    op = made_by(value, "arith.addi", "arith.subi")
-    by = None if op is None else is_constant(op.operands[1])
-    if op is None or by is None:
-        return value, 0
-    base, other = _moved(op.operands[0])
-    return base, other + by if op.name == "arith.addi" else other - by

@@ -14,7 +14,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.passes.ir.effects import is_speculatable
-from pykern.passes.ir.values import defining, free_values, is_inside
+from pykern.passes.ir.values import defining, free_values, is_inside, made_by
 from pykern.passes.kernels import index_constant, is_constant
 
 LARGEST = 1 << 61
@@ -95,6 +95,19 @@ def _combine(op: ir.Operation, loop: ir.Operation, inner: Container[ir.Value]) -
 
 def _is_wide(kind: ir.Type) -> bool:
     return isinstance(kind, ir.IndexType) or kind == ir.IntegerType.get_signless(64)
+
+
+def counted_from(index: ir.Value) -> tuple[ir.Value | None, int]:
+    """What an index is counted from, None for zero, and how far it lies behind that."""
+    number = is_constant(index)
+    if number is not None:
+        return None, number
+    op = made_by(index, "arith.addi", "arith.subi")
+    step = None if op is None else is_constant(op.operands[1])
+    if op is None or step is None:
+        return index, 0
+    start, by = counted_from(op.operands[0])
+    return start, by + (step if op.name == "arith.addi" else -step)
 
 
 def hoist(value: ir.Value, loop: ir.Operation) -> bool:

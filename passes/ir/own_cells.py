@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.passes.ir.index_arithmetic import affine_of
+from pykern.passes.ir.index_arithmetic import affine_of, counted_from
 from pykern.passes.ir.memory import has_one_name
-from pykern.passes.ir.values import is_argument, is_inside, made_by
-from pykern.passes.kernels import MEMORY_OPERAND, find, is_constant
+from pykern.passes.ir.values import is_argument, is_inside
+from pykern.passes.kernels import MEMORY_OPERAND, find
 
 UNDERSTOOD = (
     "arith.",
@@ -60,22 +60,9 @@ def _has_own_cells(loop: ir.Operation, accesses: list[ir.Operation], memory: ir.
 def is_apart(loop: ir.Operation, first: list[ir.Value], second: list[ir.Value]) -> bool:
     """Whether an index of one is another one than that of the other, whichever iterations they are of."""
     for one, other in zip(first, second, strict=True):
-        (a, by), (b, less) = _moved(one), _moved(other)
+        (a, by), (b, less) = counted_from(one), counted_from(other)
         if by == less or (a is None) != (b is None):
             continue
         if a is None or b is None or (a == b and not is_inside(a, loop)):
             return True
     return False
-
-
-def _moved(index: ir.Value) -> tuple[ir.Value | None, int]:
-    """What an index is counted from, None for zero, and how far."""
-    number = is_constant(index)
-    if number is not None:
-        return None, number
-    op = made_by(index, "arith.addi", "arith.subi")
-    step = None if op is None else is_constant(op.operands[1])
-    if op is None or step is None:
-        return index, 0
-    start, by = _moved(op.operands[0])
-    return start, by + (step if op.name == "arith.addi" else -step)
