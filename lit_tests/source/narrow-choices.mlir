@@ -43,3 +43,31 @@ func.func @compared(%memory: memref<?xf32>, %a: f64, %b: f64, %is: i1) attribute
   }
   return
 }
+
+// A loop carries two of them, and the constant that one begins with is rounded first.
+
+// CHECK-LABEL: func.func @carried_together(
+// CHECK: scf.for {{.*}} -> (f32)
+// CHECK: scf.for {{.*}} -> (f32, f32)
+// CHECK-NOT: f64
+// CHECK: return
+func.func @carried_together(%memory: memref<?xf32>, %is: i1) attributes {kern.kernel, kern.rank = 1 : i64} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %four = arith.constant 4 : index
+  %nil = arith.constant 0.0 : f64
+  %half = arith.constant 0.5 : f64
+  %t = scf.for %k = %zero to %four step %one iter_args(%old = %half) -> (f64) {
+    %both:2 = scf.for %q = %zero to %k step %one iter_args(%s = %nil, %u = %old) -> (f64, f64) {
+      %first = arith.select %is, %half, %s : f64
+      %second = arith.select %is, %nil, %u : f64
+      scf.yield %first, %second : f64, f64
+    }
+    %rounded = arith.truncf %both#0 : f64 to f32
+    memref.store %rounded, %memory[%k] : memref<?xf32>
+    scf.yield %both#1 : f64
+  }
+  %last = arith.truncf %t : f64 to f32
+  memref.store %last, %memory[%zero] : memref<?xf32>
+  return
+}

@@ -7,7 +7,7 @@ what is chosen gives the same as choosing among what is rounded.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
@@ -17,7 +17,7 @@ from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.values import made_by
-from pykern.passes.kernels import find, terminator
+from pykern.passes.kernels import find, identity, terminator
 
 _SIGNS = ("arith.negf", "math.absf")
 """Rounding to nearest does not ask for the sign."""
@@ -47,12 +47,20 @@ class NarrowChoices(Pass):
                     _narrow(group)
 
 
+_Operands = dict[tuple[int, int], ir.Operation]
+"""Users by their identity and the number of the operand: the hash of a user changes with its operands."""
+
+
 @dataclass
 class _Group:
     """Values that are one at different times, and the operands that go into them."""
 
-    values: set[ir.Value] = field(default_factory=set)
-    operands: set[tuple[ir.Operation, int]] = field(default_factory=set)
+    values: set[ir.Value]
+    operands: _Operands
+
+
+def _operands(*given: tuple[ir.Operation, int]) -> _Operands:
+    return {(identity(user), number): user for user, number in given}
 
 
 class _Groups:
@@ -62,7 +70,7 @@ class _Groups:
     def join(self, joined: _Group) -> None:
         """Put values into one group, with all those that they are in a group with."""
         others = {id(self._of[v]): self._of[v] for v in joined.values if v in self._of}
-        for user, number in joined.operands:
+        for (_, number), user in joined.operands.items():
             value = user.operands[number]
             if value in self._of:
                 others[id(self._of[value])] = self._of[value]
@@ -82,23 +90,25 @@ def _joined(op: ir.Operation) -> Iterator[_Group]:
         if not isinstance(result.type, ir.F64Type):
             continue
         if op.name == "arith.select":
-            yield _Group({result}, {(op, 1), (op, 2)})
+            yield _Group({result}, _operands((op, 1), (op, 2)))
         elif op.name in _SIGNS:
-            yield _Group({result}, {(op, 0)})
+            yield _Group({result}, _operands((op, 0)))
         elif op.name == "scf.if":
-            yield _Group({result}, {(terminator(region.blocks[0]), number) for region in op.regions})
+            yield _Group(
+                {result}, _operands(*((terminator(region.blocks[0]), number) for region in op.regions))
+            )
         elif op.name == "scf.for":
             block = op.regions[0].blocks[0]
             carried = block.arguments[number + 1]
-            yield _Group({result, carried}, {(op, number + 3), (terminator(block), number)})
+            yield _Group({result, carried}, _operands((op, number + 3), (terminator(block), number)))
     if op.name == "scf.while":
         before, after = (region.blocks[0] for region in op.regions)
         for number, argument in enumerate(before.arguments):
             if isinstance(argument.type, ir.F64Type):
-                yield _Group({argument}, {(op, number), (terminator(after), number)})
+                yield _Group({argument}, _operands((op, number), (terminator(after), number)))
         for number, (result, argument) in enumerate(zip(op.results, after.arguments, strict=True)):
             if isinstance(result.type, ir.F64Type):
-                yield _Group({result, argument}, {(terminator(before), number + 1)})
+                yield _Group({result, argument}, _operands((terminator(before), number + 1)))
 
 
 def _only_rounded(group: _Group) -> bool:
@@ -109,7 +119,7 @@ def _only_rounded(group: _Group) -> bool:
             user = use.owner.operation
             if user.name == "arith.truncf" and isinstance(user.results[0].type, ir.F32Type):
                 rounded += 1
-            elif (user, use.operand_number) not in group.operands:
+            elif (identity(user), use.operand_number) not in group.operands:
                 return False
     return rounded > 0
 
@@ -123,7 +133,7 @@ def _rounded(value: ir.Value) -> ir.Value:
 
 
 def _narrow(group: _Group) -> None:
-    for user, number in group.operands:
+    for (_, number), user in group.operands.items():
         value = user.operands[number]
         if value not in group.values:
             with ir.InsertionPoint(user), user.location:
