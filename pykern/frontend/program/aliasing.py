@@ -221,7 +221,7 @@ def current(value: Value) -> Value:
     whole = current(value.way.whole)
     assert isinstance(whole, Cell)
     found = value.way.take(whole)
-    found.name, found.writes = value.name, value.writes
+    found.name = value.name
     return found
 
 

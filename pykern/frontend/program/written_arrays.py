@@ -49,12 +49,12 @@ class WrittenArrays(Displays):
     def write(self, node: ast.AST, cell: Cell, ssa: ir.Value) -> None:
         """Write an array in place; a view writes into the array that it was taken of, as in NumPy. Raises where another
         name would see it in NumPy and not here."""
-        self.check_writable(node, cell, "this writes it")
         if cell.way is not None and self.seen_as(cell.origins, beside=cell) is not None:
             whole = current(cell.way.whole)
             assert isinstance(whole, Cell)
             self.write(node, whole, cell.way.put(whole, Cell(cell.dtype, cell.shape, ssa)))
             return
+        self.check_writable(node, cell, "this writes it")
         self.note_write(cell)
         self.put(cell, ssa)
 
