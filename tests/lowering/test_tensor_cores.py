@@ -26,7 +26,7 @@ def lowered(size, dtype, target):
 
 
 @pytest.mark.parametrize("dtype", [pk.f16, pk.bf16], ids=["f16", "bf16"])
-@pytest.mark.parametrize(("size", "instructions"), [(90, 4), (501, 16), (1001, 32)])
+@pytest.mark.parametrize(("size", "instructions"), [(90, 4), (501, 16), (2001, 32)])
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90a", "sm_120a"])
 def test_sums_stay_in_registers(chip, size, instructions, dtype):
     """Two steps of 16 terms, for a subgroup with 16 x 16, 32 x 32 and 64 x 32 cells of the tile."""
