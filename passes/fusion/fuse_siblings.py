@@ -48,28 +48,28 @@ def _fuse(function: ir.Operation) -> bool:
         return False
     changed = False
     order = Order()
-    done: list[ir.Operation] = []
+    done: dict[tuple, list[ir.Operation]] = {}
     for op in generics:
-        second = op
-        while first := _to_join(done, second, order):
+        second, alike = op, done.setdefault(_loops(op), [])
+        while first := _to_join(alike, second, order):
             remark(second, "runs in one loop with another operation over the same arrays")
-            done.remove(first)
+            alike.remove(first)
             second = join_ops([first, second])
             order, changed = Order(), True
-        done.append(second)
+        alike.append(second)
     return changed
 
 
-def _to_join(before: list[ir.Operation], second: ir.Operation, order: Order) -> ir.Operation | None:
-    for first in reversed(before):
-        if first.block == second.block and _may_join(first, second, order):
-            return first
-    return None
+def _loops(op: ir.Operation) -> tuple:
+    """The block that an operation stands in and its loops: in these, two that are joined are alike."""
+    return op.block, tuple(reduction_loops(op)), tuple(loop_lengths(op))
+
+
+def _to_join(alike: list[ir.Operation], second: ir.Operation, order: Order) -> ir.Operation | None:
+    return next((first for first in reversed(alike) if _may_join(first, second, order)), None)
 
 
 def _may_join(first: ir.Operation, second: ir.Operation, order: Order) -> bool:
-    if reduction_loops(first) != reduction_loops(second) or loop_lengths(first) != loop_lengths(second):
-        return False
     needs = _needs(first, second)
     if needs is None or not (needs or _shared(first, second)):
         return False

@@ -6,6 +6,8 @@ from its number in a register.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from mlir import ir
 
 from pykern.passes.fusion.legality import is_quiet
@@ -22,18 +24,44 @@ def starts_of(operations: list[ir.Operation]) -> tuple[dict[int, Starts], set[in
     """What each op starts from, by its identity, and the identities of fills, which are erased."""
     starts: dict[int, Starts] = {}
     fills: set[int] = set()
+    blocks: dict[ir.Block, _Order] = {}
     for op in operations:
         starts[identity(op)] = [None] * outputs_of(op)
     for op in reversed(operations):
         if identity(op) in fills or not reduces(op):
             continue
         for n, out in enumerate(list(op.operands)[-outputs_of(op) :]):
-            fill = _fill_before(op, out) if _reaches_all(op, n) else None
+            if not _reaches_all(op, n):
+                continue
+            if op.block not in blocks:
+                blocks[op.block] = _Order(op.block)
+            fill = _fill_before(blocks[op.block].before(op), out)
             if fill is not None:
                 starts[identity(op)][n] = _filled_with(fill, out)
                 fills.add(identity(fill))
-                fill.erase()
+                blocks[op.block].erase(fill)
     return starts, fills
+
+
+class _Order:
+    """The operations of a block, which are many: they are looked at once."""
+
+    def __init__(self, block: ir.Block) -> None:
+        self.operations: list[ir.Operation | None] = [each.operation for each in block.operations]
+        self.places = {
+            identity(each): place for place, each in enumerate(self.operations) if each is not None
+        }
+
+    def before(self, op: ir.Operation) -> Iterator[ir.Operation]:
+        """What stands in front of an operation, the nearest first."""
+        for place in reversed(range(self.places[identity(op)])):
+            each = self.operations[place]
+            if each is not None:
+                yield each
+
+    def erase(self, op: ir.Operation) -> None:
+        self.operations[self.places.pop(identity(op))] = None
+        op.erase()
 
 
 def _reaches_all(op: ir.Operation, output: int) -> bool:
@@ -41,9 +69,8 @@ def _reaches_all(op: ir.Operation, output: int) -> bool:
     return indexing_maps(op)[-outputs_of(op) :][output].is_projected_permutation
 
 
-def _fill_before(op: ir.Operation, out: ir.Value) -> ir.Operation | None:
-    before = [o.operation for o in op.block.operations]
-    for each in reversed(before[: before.index(op)]):
+def _fill_before(before: Iterable[ir.Operation], out: ir.Value) -> ir.Operation | None:
+    for each in before:
         if _filled_with(each, out) is not None:
             return each
         if each.name == "linalg.generic" and _filled_with(each, list(each.operands)[-1]) is not None:

@@ -7,6 +7,7 @@ their own, and so have comprehensions. Used where a function is captured, and wh
 from __future__ import annotations
 
 import ast
+import functools
 from collections import deque
 from collections.abc import Iterator
 from typing import Union
@@ -34,9 +35,10 @@ def assigned(node: ast.AST) -> Iterator[str]:
             yield found.name
 
 
-def last_stores(body: list[ast.stmt]) -> dict[str, ast.Name]:
-    """Where each name gets its last value in statements."""
-    nodes = (node for statement in body for node in walk(statement))
+@functools.lru_cache(1 << 14)
+def last_stores(statement: ast.stmt) -> dict[str, ast.Name]:
+    """Where each name gets its last value in a statement, as far as it binds names."""
+    nodes = walk(statement)
     return {node.id: node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 

@@ -120,7 +120,7 @@ def build_loop(
         op.erase()
     _close(block, carried, ends, counter)
     t.frame.environment.locals = before
-    stores = last_stores([node])
+    stores = last_stores(node)
     for name in (*assigned, *local):
         first, last = before.get(name), ends.get(name)
         if name in carried.initial or same(last, first):

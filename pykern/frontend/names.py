@@ -76,10 +76,12 @@ class Names(Translation):
                                     self.instead_of_name(node.id), UNDEFINED_NAME)  # fmt: skip
         if isinstance(value, Undefined):
             notes = ((f"`{node.id}` gets a value only here", value.where),) if value.where else ()
-            raise KernelSyntaxError(
+            error = KernelSyntaxError(
                 f"`{node.id}` has no value on some paths that lead here", self.span(node),
                 f"give `{node.id}` a value before the branch or the loop", (*notes, *self.call_notes()), NO_VALUE,
             )  # fmt: skip
+            error.parameters = value.parameters
+            raise error
         if isinstance(value, UnsupportedValue):
             raise self.unsupported(node, node.id, value)
         return value

@@ -136,7 +136,8 @@ class Translation:
 
     def place_of(self, name: str, body: list[ast.stmt]) -> SourceSpan | None:
         """Where `name` gets its last value in `body`."""
-        last = last_stores(body).get(name)
+        stores = (found for statement in reversed(body) if (found := last_stores(statement).get(name)))
+        last = next(stores, None)
         return None if last is None else self.span(last)
 
     def call_notes(self) -> tuple[tuple[str, SourceSpan | None], ...]:

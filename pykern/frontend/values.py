@@ -151,10 +151,12 @@ class RangeValue:
 
 @dataclass(frozen=True)
 class Undefined:
-    """A name that some path leaves without a value; `where` is an assignment on another path."""
+    """A name that some path leaves without a value; `where` is an assignment on another path. Where numbers among a
+    program's parameters alone decide which path is taken, `parameters` are their names."""
 
     name: str
     where: SourceSpan | None = None
+    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ names only change places, refused with advice where it is not.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -61,7 +60,7 @@ def settle(
     node: ast.stmt,
     carried: list[Slot],
     written: list[Cell],
-    count: Callable[[], Scalar] | None,
+    trips: Scalar | None,
 ) -> None:
     """Check that the loop means what NumPy means, and give the arrays their contents after it."""
     takes = [_taken(slot, carried) for slot in carried]
@@ -74,7 +73,6 @@ def settle(
         if slot.start.was_written:
             _check_written(t, node, number, carried, orbits[number], possible)
             slot.before.was_written = True
-    trips = count() if count is not None else None
     for slot, (_, closed), arrays in zip(carried, orbits, possible, strict=True):
         if not closed:
             fresh = trips is not None and trips.is_const and trips.const and not _starts(slot, carried)

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from mlir import ir
 
 from pykern.data.locations import SourceSpan
+from pykern.data.scopes import walk
 from pykern.errors import CHANGED_KIND
 from pykern.frontend.desugar import RESULT
-from pykern.frontend.loop_values import assigned_names, is_known
+from pykern.frontend.loop_values import assigned_names, is_known, stored_names
 from pykern.frontend.merging import differing
 from pykern.frontend.program import aliasing
 from pykern.frontend.program.flow import (
@@ -34,6 +35,7 @@ from pykern.frontend.program.flow import (
     unify,
     zeros_like,
 )
+from pykern.frontend.program.unknown_values import parameters_of
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import Scalar, Undefined, Value, describe
 
@@ -50,6 +52,12 @@ class Carried:
     cells: list[Cell] = field(default_factory=list)
     starts: dict[str, Value] = field(default_factory=dict)
     """What the carried names mean at the start of an iteration."""
+    expected: list[str] = field(default_factory=list)
+    """Names of arrays of which the text alone says that they get another value."""
+
+    def stood_still(self, ends: dict[str, Value]) -> bool:
+        """Whether a name got no other value, against what was expected."""
+        return any(same_contents(ends.get(name), self.starts[name]) for name in self.expected)
 
     def mlir_types(self) -> list[ir.Type]:
         return [*(kind.mlir() for kind in self.types), *(type_of(c).mlir() for c in self.cells)]
@@ -105,10 +113,7 @@ def build_loop(
     anything else, however often the loop runs: they have it afterwards."""
     before = dict(t.names)
     assigned = list(dict.fromkeys((*assigned_names(body), *sorted(targets))))
-    carried = Carried()
-    for name in assigned:  # numbers have no identity: what is assigned is carried
-        if isinstance(before.get(name), Scalar):
-            _carry(carried, name, before[name])
+    carried, known = _expected(body, before, assigned, targets), dict(before)
     structures = t.structures  # a dict made in the body has one number however often it is translated
     while True:
         t.frame.environment.locals, t.structures = dict(before), structures
@@ -116,7 +121,10 @@ def build_loop(
         with t.writes() as contents:
             made = make(carried)
         ends = t.names
-        if not _grow(t, node, carried, before, ends, contents, start, assigned, targets, {RESULT, *begun}):
+        grown = _grow(t, node, carried, before, ends, contents, start, assigned, targets, {RESULT, *begun})
+        if carried.stood_still(ends):
+            carried, before = _numbers(known, assigned), dict(known)
+        elif not grown:
             break
         made.op.erase()
     with ir.InsertionPoint(made.block):
@@ -126,22 +134,63 @@ def build_loop(
     results = list(made.op.results)[0 if made.following is None else 1 :]
     after = carried.bind(results)
     slots = aliasing.slots(carried.names, carried.starts, ends, after)
+    trips = count() if count is not None else None
+    deciding = parameters_of(trips) if trips is not None and not trips.is_const else ()
     for name in assigned:
         if name not in carried.names and not same_contents(ends.get(name), before.get(name)):
             place = t.place_of(name, [node]) or t.span(node)
-            before[name] = _changed(t, name, before.get(name), ends.get(name), place)
+            before[name] = _changed(t, name, before.get(name), ends.get(name), place, deciding)
     before.update(after)
     for cell, ssa in zip(carried.cells, results[len(carried.types) :], strict=True):
         t.put(cell, ssa)
-    aliasing.settle(t, node, slots, carried.cells, count)
+    aliasing.settle(t, node, slots, carried.cells, trips)
+
+
+def _numbers(before: dict[str, Value], assigned: list[str]) -> Carried:
+    """Numbers have no identity: what is assigned is carried."""
+    carried = Carried()
+    for name in assigned:
+        if isinstance(before.get(name), Scalar):
+            _carry(carried, name, before[name])
+    return carried
+
+
+def _expected(
+    body: list[ast.stmt], before: dict[str, Value], assigned: list[str], targets: set[str]
+) -> Carried:
+    """What the text of the body lets expect, so that it need not be translated to find out: numbers and arrays that
+    get another value, and arrays that are written."""
+    carried, bound, written = _numbers(before, assigned), set(), dict.fromkeys(stored_names(body))
+    for found in (found for statement in body for found in walk(statement)):
+        if isinstance(found, ast.AugAssign) and isinstance(found.target, ast.Name):
+            written[found.target.id] = None
+        elif isinstance(found, ast.Assign | ast.AnnAssign):
+            parts = found.targets if isinstance(found, ast.Assign) else [found.target]
+            bound.update(name for part in parts for name in assigned_names([part]))
+    arrays = {
+        name: value for name, value in before.items() if isinstance(value, Cell) and name not in targets
+    }
+    for name in assigned:
+        if name in arrays and (name in bound or arrays[name].is_scalar):
+            _carry(carried, name, arrays[name])
+            carried.expected.append(name)
+    for name in written:
+        if name in arrays and name not in carried.names and arrays[name].base is None:
+            carried.cells.append(arrays[name])
+    return carried
 
 
 def _changed(
-    t: ProgramTranslator, name: str, first: Value | None, last: Value | None, place: SourceSpan
+    t: ProgramTranslator,
+    name: str,
+    first: Value | None,
+    last: Value | None,
+    place: SourceSpan,
+    deciding: tuple[str, ...],
 ) -> Value:
-    """What a name is after a loop that may run no round, and did not carry it."""
+    """What a name is after a loop that may run no round, and did not carry it; parameters decide how many it runs."""
     if last is None or not is_known(first):
-        return Undefined(name, place)
+        return Undefined(name, place, deciding)
     return differing(name, first, last, "before the loop", "after it", (t.frame.places.get(name), place))
 
 

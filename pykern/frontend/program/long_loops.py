@@ -36,12 +36,13 @@ _COMPUTING = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
 _CHANGES = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "reverse", "sort"}
 
 
-def is_long(node: ast.For, numbers: range, names: Mapping[str, Value]) -> bool:
-    """Whether copies of the body would be many, or have many operations."""
+def is_long(node: ast.For, numbers: range, names: Mapping[str, Value], copies: int = 1) -> bool:
+    """Whether copies of the body would be many, or have many operations; `copies`: of the loop itself."""
     if len(numbers) < FEWEST_COPIES // 2 or not isinstance(node.target, ast.Name):
         return False
-    least = LONG_LOOP_OPS if len(numbers) >= FEWEST_COPIES else DECIDING_LOOP_OPS
-    return len(numbers) >= LONG_LOOP_OPS or _operations(node, numbers, names) >= least
+    count = copies * len(numbers)
+    least = LONG_LOOP_OPS if count >= FEWEST_COPIES else DECIDING_LOOP_OPS
+    return len(numbers) >= LONG_LOOP_OPS or copies * _operations(node, numbers, names) >= least
 
 
 def may_stay(node: ast.For, numbers: range, before: Mapping[str, Value], after: Mapping[str, Value]) -> bool:

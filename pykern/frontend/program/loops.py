@@ -7,6 +7,7 @@ arrays the names mean afterwards.
 from __future__ import annotations
 
 import ast
+import math
 from collections import ChainMap
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -69,7 +70,8 @@ def _in_ir(t: ProgramTranslator, node: ast.For, r: RangeValue) -> None:
 
 def _is_long(t: ProgramTranslator, node: ast.For, r: RangeValue) -> bool:
     names = ChainMap(t.names, t.frame.environment.captures)
-    return t.may_keep_loops and not r.is_asked and is_long(node, constant_values(r), names)
+    copies = math.prod(map(len, t.running))
+    return t.may_keep_loops and not r.is_asked and is_long(node, constant_values(r), names, copies)
 
 
 def _long(t: ProgramTranslator, node: ast.For, r: RangeValue, views: frozenset[int]) -> None:

@@ -36,7 +36,7 @@ def unknown(
     """
     error = t.type_error(node, reason, hint)
     if all(isinstance(value, Scalar) for value in values):
-        found = [_parameters(value) for value in values if isinstance(value, Scalar) and not value.is_const]
+        found = [parameters_of(value) for value in values if isinstance(value, Scalar) and not value.is_const]
         if all(found):
             names = dict.fromkeys(name for each in found for name in each)
             own = [name for name in names if not all(name in each for each in found)] if apart else []
@@ -44,7 +44,7 @@ def unknown(
     return error
 
 
-def _parameters(number: Scalar) -> tuple[str, ...]:
+def parameters_of(number: Scalar) -> tuple[str, ...]:
     """The parameters that a number is computed from; none where anything else decides it."""
     assert number.ssa is not None
     left: list[ir.Value] = [number.ssa]
