@@ -284,9 +284,11 @@ OF_NUMPY: dict[str, Callable] = {
     "numpy.bitwise_count": lambda args, fast: _count_bits(math.CtPopOp)([_absolute(args, fast)], fast),
     "numpy.fmod": _remainder,
     "numpy.float_power": _float_power,
+    "numpy.minimum": lambda args, fast: _extremum(arithmetic.minimum, "minimum", [*_two("minimum", args)]),
+    "numpy.maximum": lambda args, fast: _extremum(arithmetic.maximum, "maximum", [*_two("maximum", args)]),
 }
-"""Functions that are called by NumPy's names alone, and differ from those of the language in types or of negative
-integers."""
+"""Functions that are called by NumPy's names alone, and differ from those of the language in types, of negative
+integers, or in how many operands they take."""
 
 
 def _library(name: str, args: list[Scalar]) -> Scalar:

@@ -31,10 +31,13 @@ _OF_NUMPY = {
     "tile": "numpy.tile", "array": "numpy.array", "asarray": "numpy.asarray", "identity": "eye", "around": "round",
     "linalg.norm": "norm", "row_stack": "vstack", "trapz": "trapezoid", "amax": "max",
     "amin": "min",
-    **{name: f"numpy.{name}" for name in ("rint", "fmod", "bitwise_count", "float_power")},
+    **{
+        name: f"numpy.{name}"
+        for name in ("rint", "fmod", "bitwise_count", "float_power", "minimum", "maximum")
+    },
     **{path: path for path in (f"linalg.{n}" for n in ("solve", "inv", "det", "slogdet", "cholesky", "matrix_power"))},
     **{path: path for method, names in UFUNC_METHODS.items() for path in (f"{n}.{method}" for n in names)},
-    **{name: name for name in ("size", "shape", "ndim", "where", "minimum", "maximum", *BINARY, *UNARY)},
+    **{name: name for name in ("size", "shape", "ndim", "where", *BINARY, *UNARY)},
 }  # fmt: skip
 """NumPy's names that are other ones in the language, or none of its own."""
 _NOT_OF_NUMPY = {"erf", "erfc", "fma", "gamma", "lgamma", "range", "remainder", "rsqrt", "stop_gradient"}
@@ -59,6 +62,15 @@ def numpy_names() -> dict[str, str]:
 
     same = {*MATHEMATICS, *array_functions.__all__} - _NOT_OF_NUMPY
     return {name: name for name in same} | numpy_functions.PATHS | _OF_NUMPY
+
+
+@cache
+def operands() -> dict[str, int]:
+    """How many operands each function takes that is a ufunc of NumPy with one result: behind them stands `out`."""
+    import numpy
+
+    found = ((name, _attribute(numpy, path)) for path, name in numpy_names().items())
+    return {name: f.nin for name, f in found if isinstance(f, numpy.ufunc) and f.nout == 1}
 
 
 @cache
