@@ -31,9 +31,30 @@ def kept(x, axis, keep):
     return x.sum(axis=axis, keepdims=keep)
 
 
+def halved(x):
+    """The condition of a `while` is known, and so are the lengths that it decides."""
+    n, found = len(x), x.copy()
+    while n > 1:
+        found[: n // 2], found[n // 2 : n] = found[0:n:2] + found[1:n:2], found[0:n:2] - found[1:n:2]
+        n //= 2
+        if n == 2:
+            break
+    return found
+
+
+def last_of(x, rounds):
+    """A name that a loop binds first has a value behind it if the loop runs at all."""
+    for _ in range(rounds):
+        y = x * 2
+        x = y + 1
+    return y, x
+
+
 @pytest.mark.parametrize(
     ("function", "calls"),
     [
+        (halved, [(np.arange(16.0),), (np.arange(2.0),), (np.arange(1.0),)]),
+        (last_of, [(np.arange(3.0), 4), (np.arange(3.0), 1)]),
         (make, [(3,), (0,), (4, 5), (np.int32(2), np.int32(3))]),
         (repeated, [(np.arange(5.0), 2), (np.arange(5.0), 0), (np.arange(7.0), 3)]),
         (part, [(np.arange(9.0), 2, 3), (np.arange(9.0), 4, 3), (np.arange(9.0), 0, 9)]),
@@ -50,6 +71,13 @@ def test_as_numpy(function, calls):
         ):
             np.testing.assert_allclose(one, other, rtol=1e-15)
             assert one.dtype == other.dtype
+
+
+def test_no_value_without_a_round():
+    program = pk.jit(last_of)
+    program(np.arange(3.0), 2)
+    with pytest.raises(pk.KernelError, match="`y` is read before it gets a value|`y` has no value"):
+        program(np.arange(3.0), 0)
 
 
 def test_only_what_decides_a_length_is_known():

@@ -34,6 +34,7 @@ from pykern.frontend.program.sharing import Running
 from pykern.frontend.program.tiles import TileValue
 from pykern.frontend.unrolling import constant_items, constant_values, target_names, unrolled
 from pykern.frontend.values import RangeValue, Scalar, Undefined, Value
+from pykern.passes.analysis.cost_model.code_size import UNASKED_COPIES
 from pykern.types import weak_int
 
 if TYPE_CHECKING:
@@ -177,8 +178,19 @@ def _counted_while(t: ProgramTranslator, node: ast.For, r: RangeValue) -> None:
 
 
 def while_loop(t: ProgramTranslator, node: ast.While) -> None:
-    """``while``: the condition is evaluated before each iteration, and not after a break."""
+    """``while``: the condition is evaluated before each iteration, and not after a break.
+
+    Where all that it asks is known, the body may be copied instead: lengths may then follow from what it asks."""
     test_node = test_of(t, node)
+    copies = 0
+    while copies < UNASKED_COPIES and _is_known(t, test_node):
+        if t.may_keep_loops:
+            t.has_kept_loops = True
+            break
+        if not arithmetic.truth(t.condition(test_node)).const:
+            return
+        t.statements(node.body)
+        copies += 1
 
     def make(carried: Carried) -> Made:
         types = carried.mlir_types()
@@ -200,6 +212,14 @@ def while_loop(t: ProgramTranslator, node: ast.While) -> None:
 
     begin(t, node, lambda first: _forms_after(t, node.test, first))
     build_loop(t, node, [*node.body, ast.Expr(node.test)], make, set(), None)
+
+
+def _is_known(t: ProgramTranslator, test: ast.expr) -> bool:
+    """Whether a condition is one of numbers that are known."""
+    parts = list(ast.walk(test))
+    values = [t.names.get(part.id) for part in parts if isinstance(part, ast.Name)]
+    plain = not any(isinstance(part, ast.Call | ast.Subscript | ast.Attribute) for part in parts)
+    return plain and bool(values) and all(isinstance(v, Scalar) and v.is_const for v in values)
 
 
 def _forms_after(t: ProgramTranslator, test: ast.expr, first: list[ast.stmt]) -> dict[str, Value]:

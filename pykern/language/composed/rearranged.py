@@ -169,3 +169,8 @@ def geomspace(start, stop, num=50, endpoint=True):
     if endpoint and num > 1:
         return np.concatenate((found[:-1], np.array([stop * 1.0])))
     return found
+
+
+def diagflat(v, k=0):
+    """A matrix with elements on its diagonal, all others zero."""
+    return np.diag(np.ravel(v), k)
