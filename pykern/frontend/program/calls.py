@@ -45,7 +45,16 @@ from pykern.frontend.program import (
 from pykern.frontend.program.selections import Selection
 from pykern.frontend.program.unknown_values import unknown
 from pykern.frontend.program.values import BoundMethod, Cell, DictValue, parts
-from pykern.frontend.values import ComplexValue, LanguageName, NoneValue, RangeValue, Scalar, TupleValue, Value, describe
+from pykern.frontend.values import (
+    ComplexValue,
+    LanguageName,
+    NoneValue,
+    RangeValue,
+    Scalar,
+    TupleValue,
+    Value,
+    describe,
+)
 from pykern.language.other_names import operands
 from pykern.types import BY_NAME, bool_, f32, weak_int
 
@@ -198,7 +207,9 @@ def _written(t: ProgramTranslator, node: ast.Call, value: Value, out: Value) -> 
         complex_arrays.update(t, node, out, given)
         return out
     if isinstance(out, Cell) and isinstance(value, ComplexValue):
-        raise t.type_error(node, f"the result is complex, and `out` is {out.description}", "give a complex array")
+        raise t.type_error(
+            node, f"the result is complex, and `out` is {out.description}", "give a complex array"
+        )
     if not isinstance(out, Cell) or not isinstance(value, Cell | Scalar):
         raise t.type_error(
             node, f"`out` is an array to write into, not {describe(out)}", "write y = f(x) instead"

@@ -113,7 +113,7 @@ def build_loop(
     anything else, however often the loop runs: they have it afterwards."""
     before = dict(t.names)
     assigned = list(dict.fromkeys((*assigned_names(body), *sorted(targets))))
-    carried, known = _expected(body, before, assigned, targets), dict(before)
+    carried, known = _expected(t, body, before, assigned, targets), dict(before)
     structures = t.structures  # a dict made in the body has one number however often it is translated
     while True:
         t.frame.environment.locals, t.structures = dict(before), structures
@@ -156,7 +156,11 @@ def _numbers(before: dict[str, Value], assigned: list[str]) -> Carried:
 
 
 def _expected(
-    body: list[ast.stmt], before: dict[str, Value], assigned: list[str], targets: set[str]
+    t: ProgramTranslator,
+    body: list[ast.stmt],
+    before: dict[str, Value],
+    assigned: list[str],
+    targets: set[str],
 ) -> Carried:
     """What the text of the body lets expect, so that it need not be translated to find out: numbers and arrays that
     get another value, and arrays that are written."""
@@ -171,12 +175,15 @@ def _expected(
         name: value for name, value in before.items() if isinstance(value, Cell) and name not in targets
     }
     for name in assigned:
-        if name in arrays and (name in bound or arrays[name].is_scalar):
+        if name in arrays and (arrays[name].is_scalar or (name in bound and name not in written)):
             _carry(carried, name, arrays[name])
             carried.expected.append(name)
     for name in written:
         if name in arrays and name not in carried.names and arrays[name].base is None:
             carried.cells.append(arrays[name])
+            arrays[
+                name
+            ].version = t.mark()  # from the second iteration on, views of it are not what they were
     return carried
 
 
