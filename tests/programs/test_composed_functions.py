@@ -18,7 +18,8 @@ def leaves(value):
 
 def rearranged(a, c, bits, integers):
     return (
-        np.matrix_transpose(c), np.diagflat(a, 1), np.rollaxis(c, 2), np.rollaxis(c, 0, 3), np.atleast_3d(a), np.unstack(a, axis=1),
+        np.matrix_transpose(c), np.rollaxis(c, 2), np.rollaxis(c, 0, 3), np.atleast_3d(a), np.unstack(a, axis=1),
+        np.diagflat(a, 1),
         np.broadcast_arrays(a, a[0], c), np.resize(a, (3, 5)), np.delete(a, -1, axis=1), np.delete(a, 2),
         np.insert(a, 1, 5.0, axis=1), np.insert(a[0], 2, 7), np.choose(integers % 2, (a[0, 0], a[1, 1])),
         np.packbits(bits, axis=1), np.packbits(bits, bitorder="little"), np.unpackbits(integers.astype(np.uint8)),
