@@ -15,7 +15,7 @@ from mlir import ir
 from pykern.frontend import merging
 from pykern.frontend.casts import convert, materialise, mlir_type, zero
 from pykern.frontend.program.tensors import extract, fill, from_scalar, strong, tensor_type
-from pykern.frontend.program.values import Cell, DictValue, parts
+from pykern.frontend.program.values import Cell, DictValue, GrowingList, parts
 from pykern.frontend.values import Scalar, TupleValue, Value
 from pykern.types import DType
 
@@ -98,6 +98,8 @@ def cells(value: Value | None) -> Iterator[Cell]:
             yield from cells(item)
     elif isinstance(value, Cell):
         yield value
+    elif isinstance(value, GrowingList):
+        yield from (cell for cell, _ in value.seen)
 
 
 def rebuild(form: Value, given: Iterator[Leaf]) -> Value:

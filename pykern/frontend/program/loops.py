@@ -21,7 +21,7 @@ from pykern.frontend.control import begin, ceil_divide, read_later, test_of, tri
 from pykern.frontend.desugar import none_of
 from pykern.frontend.liveness import read_first
 from pykern.frontend.loop_values import assigned_names
-from pykern.frontend.program import tile_loops
+from pykern.frontend.program import appended_lists, tile_loops
 from pykern.frontend.program.branches import run_path
 from pykern.frontend.program.carried_arrays import Carried, Made, build_loop
 from pykern.frontend.program.counted_rows import Rows
@@ -80,7 +80,9 @@ def _long(t: ProgramTranslator, node: ast.For, r: RangeValue, views: frozenset[i
     numbers, captures = constant_values(r), t.frame.environment.captures
     before = dict(t.names)
     _copies(t, node, [Scalar(weak_int, const=numbers[0])], views)
-    if not may_stay(node, numbers, ChainMap(before, captures), ChainMap(t.names, captures)):
+    lists = appended_lists.of(t, node)
+    asked = appended_lists.without(node, lists)
+    if not may_stay(asked, numbers, ChainMap(before, captures), ChainMap(t.names, captures)):
         _copies(t, node, constant_items(t, node, r)[1:], views)
         return
     made = [name for name in t.names if name not in before and not name.startswith(".")]
@@ -89,7 +91,8 @@ def _long(t: ProgramTranslator, node: ast.For, r: RangeValue, views: frozenset[i
         if name not in read and not read_first(node.body, name):
             del t.names[name]  # each iteration has its own
     t.has_kept_loops = True
-    _in_ir(t, node, RangeValue(Scalar(weak_int, const=numbers[1]), r.stop, r.step))
+    with appended_lists.growing(t, node, lists, numbers[1:]):
+        _in_ir(t, node, RangeValue(Scalar(weak_int, const=numbers[1]), r.stop, r.step))
 
 
 def _copies(t: ProgramTranslator, node: ast.For, items: list[Value], views: frozenset[int]) -> None:

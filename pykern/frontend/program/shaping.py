@@ -11,6 +11,7 @@ from mlir import ir
 
 from pykern.data.promotion import promote
 from pykern.frontend.program import arguments, elementwise
+from pykern.frontend.program.appended_lists import arrays_of
 from pykern.frontend.program.tensors import (
     PARALLEL,
     Extent,
@@ -214,6 +215,11 @@ def _stack(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: di
 
 def stacked(t: ProgramTranslator, node: ast.AST, arrays: Value, chosen: Value | None = None) -> Cell:
     """The arrays of a tuple along a new axis, the first one unless `chosen`."""
+    if isinstance(arrays, TupleValue) and (rows := arrays_of(t, arrays.items)) is not None:
+        shape = (sum(c.shape[0] for c in rows), *rows[0].shape[1:])
+        axis = 0 if isinstance(chosen, NoneValue | None) else arguments.axis(t, node, chosen, len(shape))
+        others, made = range(1, len(shape)), _joined(rows, shape, 0)
+        return permuted(made, (*others[:axis], 0, *others[axis:])) if axis else made
     cells = _several(t, node, "stack", arrays)
     old = cells[0].shape
     if any(c.shape != old for c in cells):

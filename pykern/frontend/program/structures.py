@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pykern.data.source import LIST
-from pykern.frontend.program import arguments, sharing
+from pykern.frontend.program import appended_lists, arguments, sharing
 from pykern.frontend.program.sharing import is_mutable
-from pykern.frontend.program.values import Cell, DictValue, Structure, parts, with_parts
+from pykern.frontend.program.values import Cell, DictValue, GrowingList, Structure, parts, with_parts
 from pykern.frontend.values import ComplexValue, Scalar, Text, TupleValue, Value, describe
 
 if TYPE_CHECKING:
@@ -104,6 +104,9 @@ def changed_by_method(t: ProgramTranslator, node: ast.Call) -> bool:
     if not isinstance(called, ast.Attribute) or called.attr not in CHANGES or _root(called.value) is None:
         return False
     held = t.expression(called.value)
+    if isinstance(held, GrowingList) and called.attr == "append":
+        appended_lists.append(t, node, held, t.expression(node.args[0]))
+        return True
     wanted = DictValue if called.attr == "update" else TupleValue
     if not isinstance(held, wanted) or not is_mutable(held):
         return False

@@ -40,6 +40,7 @@ from pykern.frontend.program import (
     tiles,
 )
 from pykern.frontend.program.aliasing import check_fresh, current
+from pykern.frontend.program.appended_lists import ListedRow
 from pykern.frontend.program.arguments import dtype as wanted_dtype
 from pykern.frontend.program.flow import cells
 from pykern.frontend.program.selections import Selection, SelectionMethod
@@ -116,6 +117,8 @@ class ProgramTranslator(WrittenArrays):
     """Origins of what has been run through."""
     running: list[Running] = field(default_factory=list)
     """Loops that are being unrolled."""
+    rows_of_lists: dict[int, ListedRow] = field(default_factory=dict)
+    """Items of lists that are rows of arrays, by the identity of the item."""
     comprehensions: list[tuple[Frame, list[LocalFunction]]] = field(default_factory=list)
     tile: tiles.TileScope | None = None
     """The tile kernel that is being translated."""

@@ -94,6 +94,25 @@ class Cell(Extension):
         return f"{what}: {self.dtype.name}[{', '.join(map(str, self.shape))}]"
 
 
+@dataclass(eq=False)
+class GrowingList(Extension):
+    """What the name of a list means in a loop that appends an item in each iteration, and stays one: `arrays` has one
+    for each leaf of an item of the form `form`, with as many rows as the loop has `numbers`.
+
+    `seen`: the arrays that were appended, and when.
+    """
+
+    form: Value
+    arrays: list[Cell]
+    counter: str
+    numbers: range
+    seen: list[tuple[Cell, int]] = field(default_factory=list)
+
+    @property
+    def description(self) -> str:
+        return "a list that a loop appends to"
+
+
 @dataclass(frozen=True)
 class AllAxes(Extension):
     """``...`` as an argument: the index of a whole array."""
