@@ -126,7 +126,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
         "test_math_functions::*", "test_kernels::test_special_functions", "test_integer_functions::*", "test_random::*",
     ),
     "whole kernels: matrix product, transpose": ("test_kernels::test_matmul_*", "test_kernels::test_transpose"),
-    "tile kernels (`pk.tile`)": ("test_tiles::*", "test_tile_errors::*"),
+    "tile kernels (`pk.tile`)": ("test_tiles::*", "test_tile_errors::*", "test_tile_reductions::*"),
     "gradients of kernels (`pk.autodiff`)": ("test_kernels_on_devices::*",),
     "array programs and their gradients (`pk.jit`, `pk.grad`)": (
         "test_programs::*", "test_devices::*", "test_program_devices::*", "test_graphs::*",
