@@ -150,10 +150,14 @@ def _nth(buffer: Buffer, shape: tuple[int, ...], n: int) -> Buffer:
     """What the n-th call of a batch has of a buffer; without dimensions of the batch all calls have the same."""
     if not _leading(buffer, shape):
         return buffer
-    return replace(buffer, address=buffer.address + n * math.prod(shape) * _dtype(buffer).itemsize, shape=shape)
+    return replace(
+        buffer, address=buffer.address + n * math.prod(shape) * _dtype(buffer).itemsize, shape=shape
+    )
 
 
-_BY_NUMBER = {number: name for name, number in DTYPES.items() if name in BY_NAME and name not in ("int", "float")}
+_BY_NUMBER = {
+    number: name for name, number in DTYPES.items() if name in BY_NAME and name not in ("int", "float")
+}
 
 
 def _dtype(buffer: Buffer) -> np.dtype:

@@ -142,7 +142,9 @@ def _parcel(
         end = begins[-1] + math.prod(shape) * size
     message = make(end)
     parts = zip(arrays, regions, shapes, begins, strict=True)
-    return Parcel(direction, message, tuple(Part(a, r, _part(message, s, a.dtype, b)) for a, r, s, b in parts))
+    return Parcel(
+        direction, message, tuple(Part(a, r, _part(message, s, a.dtype, b)) for a, r, s, b in parts)
+    )
 
 
 def _part(message: Any, shape: tuple[int, ...], dtype: np.dtype, begin: int) -> Any:

@@ -23,7 +23,10 @@ MPI: Any = importlib.import_module("mpi4py.MPI")
 _OPERATIONS = {"sum": MPI.SUM, "max": MPI.MAX, "min": MPI.MIN}
 
 
-_QUERIES = {"cuda": ("MPIX_Query_cuda_support",), "rocm": ("MPIX_Query_rocm_support", "MPIX_Query_hip_support")}
+_QUERIES = {
+    "cuda": ("MPIX_Query_cuda_support",),
+    "rocm": ("MPIX_Query_rocm_support", "MPIX_Query_hip_support"),
+}
 """Functions of Open MPI and MPICH that tell whether messages may lie in a GPU's memory."""
 
 

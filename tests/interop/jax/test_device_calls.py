@@ -10,8 +10,7 @@ import pytest
 import pykern as pk
 from pykern.data import xla_frame
 from pykern.pytest_plugin import need_device, need_package
-from pykern.runtime import registry
-from pykern.types import BY_NAME, from_numpy
+from pykern.types import from_numpy
 
 jax = need_package("jax")
 
@@ -183,7 +182,11 @@ def test_errors_are_told_to_xla():
     assert call(handler, xla, on_device(x + 20), [empty(5)])[0] == 1
     assert call(handler, xla, on_device(x), [empty(6)])[0] == 1
     assert call(handler, xla, on_device(x, x), [empty(5)])[0] == 1
-    assert "too large" in xla.errors[0] and "result 0 is not [5]" in xla.errors[1] and "takes 1 arg" in xla.errors[2]
+    assert (
+        "too large" in xla.errors[0]
+        and "result 0 is not [5]" in xla.errors[1]
+        and "takes 1 arg" in xla.errors[2]
+    )
     xla.refuses = 1234
     assert call(handler, xla, on_device(x), [empty(5)])[0] == 1234
 

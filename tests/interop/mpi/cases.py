@@ -370,7 +370,9 @@ def case_messages_in_the_memory_of_a_device():
     grid = grid_of((6, 9), halo=1, device=EMULATED)
     whole = numbers((6, 9), "f8"), (100 * numbers((6, 9))).astype("i1"), numbers((6, 9))
     wanted = [grid.scatter(one).numpy() for one in whole]
-    fields = [grid.zeros(one.dtype) for one in whole]  # in one message, where each begins at a multiple of its size
+    fields = [
+        grid.zeros(one.dtype) for one in whole
+    ]  # in one message, where each begins at a multiple of its size
     for field, one in zip(fields, wanted, strict=True):
         field[grid.owned(field)] = one[grid.owned(field)]
     grid.exchange(*fields)
