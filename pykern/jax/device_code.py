@@ -77,7 +77,7 @@ class DeviceHandler:
             self._run(frame)
         except Refused as refused:
             return refused.address
-        except Exception as error:  # noqa: BLE001  nothing of Python may leave the function: XLA raises it
+        except Exception as error:  # noqa: BLE001 - nothing of Python may leave the function: XLA raises it
             return frame.error(f"pykern: `{self.source.function.name}`: {error}")
         return 0
 
