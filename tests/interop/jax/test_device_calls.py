@@ -124,7 +124,9 @@ def empty(*shape, dtype=np.float32):
 saxpy = pkj.primitive(axpy, out={"o": pkj.like("x")}, ndrange=lambda x, y, a: x.shape)
 
 
-@pytest.mark.parametrize("batch", [(), (3,), (2, 2), (0,)])
+@pytest.mark.parametrize(
+    "batch", [(), *(pytest.param(b, marks=pytest.mark.slow) for b in ((3,), (2, 2), (0,)))]
+)
 def test_a_kernel_with_a_number_and_batches(batch):
     xla = Xla()
     handler = handler_of(saxpy, random(37), random(37), 2.5)
@@ -142,6 +144,7 @@ def test_a_program():
     np.testing.assert_allclose(found, np.asarray(jax.nn.softmax(x)), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_donated_memory_is_the_result():
     @pk.kernel
     def doubled(x):
@@ -156,6 +159,7 @@ def test_donated_memory_is_the_result():
     np.testing.assert_allclose(found, 2 * x)
 
 
+@pytest.mark.slow
 def test_numbers_go_out_in_32_bits():
     @pk.jit
     def counted(x):
@@ -168,6 +172,7 @@ def test_numbers_go_out_in_32_bits():
     np.testing.assert_allclose(total, x.sum(), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_errors_are_told_to_xla():
     @pk.kernel
     def checked(o, x):
