@@ -134,7 +134,7 @@ def test_a_kernel_with_a_number_and_batches(batch):
     answer, (found,) = call(handler, xla, on_device(x, y, np.array(a)), [empty(*batch, 37)])
     assert not answer, xla.errors
     assert xla.asked == [77]
-    np.testing.assert_allclose(found, a * x + y, rtol=1e-6)
+    np.testing.assert_allclose(found, a * x + y, rtol=1e-6, atol=1e-6)
 
 
 def test_a_program():
