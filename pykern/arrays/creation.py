@@ -135,7 +135,7 @@ def from_pointer(
         raise LaunchError("there is no memory at the address 0", hint="pass the address of the first element")
     if opened.info.runtime in ("cpu", "null"):
         handle: Any = np.asarray(Borrowed(ptr + low, nbytes, owner))
-    elif opened.info.runtime in ("cuda", "rocm"):
+    elif opened.info.runtime.removesuffix(":emulated") in ("cuda", "rocm"):
         handle = ptr + low
     else:
         raise LaunchError(f"{opened.info.runtime} has no addresses", hint="copy: pk.array(x, device=...)")

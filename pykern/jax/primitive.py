@@ -17,6 +17,7 @@ from pykern.errors import NotDifferentiable
 from pykern.jax.callee import Callee
 from pykern.jax.code import jax_dtype, unsharded
 from pykern.jax.cut_rule import CutRule
+from pykern.jax.device_code import device_code_of, gpus_here
 from pykern.jax.framework import Array, ad, batching, core, jax, jnp, mlir, needs_devices
 from pykern.jax.halves import Halves
 
@@ -141,14 +142,19 @@ class Call:
         return replace(self, callee=resized([a.shape for a in arrays])).on_one(*arrays)
 
     def on_one(self, *arrays: Array) -> list[Array]:
-        """On the CPU by the handler, elsewhere by the portable source, which XLA compiles."""
-        if self._computed.portable is None:
-            return jax.lax.platform_dependent(*arrays, cpu=self._here)
-        return jax.lax.platform_dependent(*arrays, cpu=self._here, default=self._elsewhere)
+        """On the CPU by the handler, elsewhere by the portable source, which XLA compiles; where there is none, on this
+        machine's GPUs by handlers too."""
+        ways: dict[str, Any] = {"cpu": functools.partial(self._here, "cpu")}
+        if self._computed.portable is not None:
+            ways["default"] = self._elsewhere
+        else:
+            ways |= {kind: functools.partial(self._here, kind) for kind in gpus_here()}
+        return jax.lax.platform_dependent(*arrays, **ways)
 
-    def _here(self, *arrays: Array) -> list[Array]:
+    def _here(self, kind: str, *arrays: Array) -> list[Array]:
         like = jax.typeof(arrays[0]) if arrays else None
-        found = self._computed.code.call(self._taken(arrays), self.batch.shape, like)
+        code = self._computed.code if kind == "cpu" else device_code_of(self._computed.source, kind)
+        found = code.call(self._taken(arrays), self.batch.shape, like)
         return [found[n] for n in self.kept]
 
     def _elsewhere(self, *arrays: Array) -> list[Array]:

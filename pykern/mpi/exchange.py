@@ -7,19 +7,21 @@ neighbour; corners go to the neighbours at corners, so all messages travel at on
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from pykern.arrays.array import Array
 from pykern.arrays.copying import copyto
-from pykern.arrays.creation import pinned
+from pykern.arrays.creation import empty, pinned
 from pykern.data.records import record
 from pykern.mpi.blocks import Block, Direction, Region
 from pykern.mpi.transport import Message, Requests, Transport
+from pykern.runtime.stream import synchronize
 
 
 @record
@@ -28,7 +30,7 @@ class Part:
 
     array: Any
     region: Region
-    buffer: np.ndarray
+    buffer: Any
 
     @property
     def in_place(self) -> bool:
@@ -44,8 +46,7 @@ class Part:
     def add(self) -> None:
         """Add what has come to what is there."""
         there = self.array[self.region]
-        host = there if isinstance(there, np.ndarray) else there.numpy()
-        copyto(there, host + self.buffer)
+        copyto(there, _host(there) + _host(self.buffer))
 
 
 @record
@@ -53,7 +54,7 @@ class Parcel:
     """All that one neighbour is sent, or sends: one message."""
 
     direction: Direction
-    message: np.ndarray
+    message: Any
     parts: tuple[Part, ...]
 
 
@@ -74,9 +75,14 @@ class HaloExchange:
         self._transposed = transposed
         self.kept: Any = arrays
         """What stays as long as this does."""
-        sent = [_parcel(block, d, arrays, extras, owned=not transposed) for d in block.neighbours]
+        device = next((a.device_name for a in arrays if isinstance(a, Array)), None)
+        self._waits_for = device if device is not None and transport.reaches(device) else None
+        """The device in whose memory messages lie: MPI knows nothing of its streams."""
+        make = functools.partial(_memory, device, self._waits_for is not None)
+        sent = [_parcel(block, d, arrays, extras, make, owned=not transposed) for d in block.neighbours]
         received = [
-            _parcel(block, d, arrays, extras, owned=transposed, apart=transposed) for d in block.neighbours
+            _parcel(block, d, arrays, extras, make, owned=transposed, apart=transposed)
+            for d in block.neighbours
         ]
         sent, received = ([p for p in parcels if p.message.size] for parcels in (sent, received))
         here = transport.rank
@@ -97,6 +103,8 @@ class HaloExchange:
         """Pack, and begin to send and receive."""
         for part in self._packed:
             part.pack()
+        if self._waits_for is not None:
+            synchronize(self._waits_for)
         self.requests.start()
         for one, other in self._to_itself:
             other.message[:] = one.message
@@ -115,6 +123,7 @@ def _parcel(
     direction: Direction,
     arrays: Sequence[Any],
     extras: Sequence[tuple[int, ...]],
+    make: Callable[[int], Any],
     owned: bool,
     apart: bool = False,
 ) -> Parcel:
@@ -126,20 +135,34 @@ def _parcel(
         whole = arrays[0][regions[0]]
         if whole.flags.c_contiguous and whole.size:
             return Parcel(direction, whole.reshape(-1).view(np.uint8), (Part(arrays[0], regions[0], whole),))
-    sizes = [math.prod(shape) * array.dtype.itemsize for shape, array in zip(shapes, arrays, strict=True)]
-    message = _memory(arrays, sum(sizes))
-    parts, begin = [], 0
-    for array, region, shape, size in zip(arrays, regions, shapes, sizes, strict=True):
-        buffer = message[begin : begin + size].view(array.dtype).reshape(shape)
-        parts.append(Part(array, region, buffer))
-        begin += size
-    return Parcel(direction, message, tuple(parts))
+    begins, end = [], 0
+    for shape, array in zip(shapes, arrays, strict=True):
+        size = array.dtype.itemsize
+        begins.append(-(-end // size) * size)
+        end = begins[-1] + math.prod(shape) * size
+    message = make(end)
+    parts = zip(arrays, regions, shapes, begins, strict=True)
+    return Parcel(
+        direction, message, tuple(Part(a, r, _part(message, s, a.dtype, b)) for a, r, s, b in parts)
+    )
 
 
-def _memory(arrays: Sequence[Any], size: int) -> np.ndarray:
-    """Bytes of the host; such that copies from the device are quick where there is one."""
-    device = next((a.device_name for a in arrays if isinstance(a, Array)), None)
+def _part(message: Any, shape: tuple[int, ...], dtype: np.dtype, begin: int) -> Any:
+    """Elements in a message, from a byte on."""
+    if isinstance(message, Array):
+        return Array(message._allocation, shape, dtype, offset=begin)
+    return message[begin : begin + math.prod(shape) * dtype.itemsize].view(dtype).reshape(shape)
+
+
+def _memory(device: str | None, there: bool, size: int) -> Any:
+    """Bytes of the host, such that copies from the device are quick where there is one; or of the device."""
+    if there:
+        return empty(size, np.uint8, device=device)
     return np.empty(size, np.uint8) if device is None else pinned(size, np.uint8, device)
+
+
+def _host(array: Any) -> np.ndarray:
+    return array if isinstance(array, np.ndarray) else array.numpy()
 
 
 def _message(block: Block, parcel: Parcel, towards: Direction, here: int) -> Message | None:

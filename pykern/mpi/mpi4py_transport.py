@@ -6,18 +6,43 @@ other message is taken for one of these.
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import importlib
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
+from pykern.arrays.array import Array
 from pykern.mpi.transport import Message, polled
 
 MPI: Any = importlib.import_module("mpi4py.MPI")
 """Untyped: type checkers need none. Importing it starts MPI."""
 
 _OPERATIONS = {"sum": MPI.SUM, "max": MPI.MAX, "min": MPI.MIN}
+
+
+_QUERIES = {
+    "cuda": ("MPIX_Query_cuda_support",),
+    "rocm": ("MPIX_Query_rocm_support", "MPIX_Query_hip_support"),
+}
+"""Functions of Open MPI and MPICH that tell whether messages may lie in a GPU's memory."""
+
+
+@functools.cache
+def _reaches(kind: str, is_emulated: bool) -> bool:
+    if is_emulated:
+        return kind in _QUERIES
+    library = ctypes.CDLL(MPI.__file__)  # its own libraries are looked through, too
+    return any(bool(getattr(library, name)()) for name in _QUERIES.get(kind, ()) if hasattr(library, name))
+
+
+def _memory(buffer: Any) -> Any:
+    """What mpi4py takes: addresses of a device are passed on as they are."""
+    if not isinstance(buffer, Array):
+        return buffer
+    return MPI.memory.fromaddress(buffer.memory.address + buffer.offset, buffer.nbytes)
 
 
 class Persistent:
@@ -64,9 +89,13 @@ class Mpi:
         self.machines = self._communicator.allreduce(self.local_rank == 0)
         here.Free()
 
+    def reaches(self, device: str) -> bool:
+        """Where MPI says so of the kind of device; emulated ones have the host's memory."""
+        return _reaches(device.partition(":")[0], ":emulated" in device)
+
     def requests(self, sent: Sequence[Message], received: Sequence[Message]) -> Persistent:
         made = [
-            begin([message.buffer, MPI.BYTE], message.peer, message.tag)
+            begin([_memory(message.buffer), MPI.BYTE], message.peer, message.tag)
             for begin, messages in (
                 (self._communicator.Recv_init, received),
                 (self._communicator.Send_init, sent),

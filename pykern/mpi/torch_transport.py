@@ -75,6 +75,9 @@ class TorchDistributed:
         self.local_size = hosts.count(hosts[self.rank])
         self.machines = len(set(hosts))
 
+    def reaches(self, device: str) -> bool:
+        return False
+
     def requests(self, sent: Sequence[Message], received: Sequence[Message]) -> Batch:
         peers = distributed.get_process_group_ranks(self._group)
         return Batch(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -26,7 +26,8 @@ class Message:
 
     peer: int
     tag: int
-    buffer: np.ndarray
+    buffer: Any
+    """NumPy's array, or one of the device, where the transport `reaches` that."""
 
 
 class Requests(Protocol):
@@ -51,6 +52,10 @@ class Transport(Protocol):
     """How many ranks this machine has."""
     machines: int
     """How many machines there are, at least."""
+
+    def reaches(self, device: str) -> bool:
+        """Whether messages may lie in the memory of a device."""
+        ...
 
     def requests(self, sent: Sequence[Message], received: Sequence[Message]) -> Requests:
         """Messages of this rank, none to or from itself."""

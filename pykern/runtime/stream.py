@@ -169,6 +169,20 @@ class Finisher:
         self._what()
 
 
+_foreign: dict[tuple[str, int], Stream] = {}
+
+
+def foreign_stream(opened: registry.Opened, handle: int) -> Stream:
+    """A stream of somebody else, by the driver's number, who keeps it as long as the process uses the device."""
+    known = _foreign.get((opened.name, handle))
+    if known is None:
+        driver: Any = opened.driver
+        stream = Stream.__new__(Stream)
+        stream._begin(opened, driver.foreign(handle), "normal")
+        known = _foreign.setdefault((opened.name, handle), stream)
+    return known
+
+
 def default_stream(on: Any = None) -> Stream:
     """The stream of launches and copies that name none."""
     opened = registry.opened(_name(on))

@@ -103,10 +103,6 @@ FACTS_OF_TARGETS = {
     "pykern.lowering.llvm.team.watch": (OWN, "NOBODY STACK"),
     "pykern.lowering.llvm.team.workers": (OWN, "STACK"),
     "pykern.lowering.llvm.text_ir.function": (OWN, "LIKELY"),
-    "pykern.lowering.llvm.xla.frame": (
-        FOREIGN,
-        "MAJOR EXTENSION ARGUMENTS EXTENSION_TYPE VERSION_MAJOR EXECUTE DTYPE ERROR_CREATE ERROR_BYTES",
-    ),
     "pykern.lowering.nvvm.chips": (HARDWARE, "SUBGROUP MAX_GROUP MAX_DEPTH STATIC_SHARED REGISTERS Chip.reserved"),
     "pykern.lowering.nvvm.occupancy": (HARDWARE, "REGISTER_UNIT PARTITIONS SHARED_UNIT"),
     "pykern.lowering.rocdl.barriers": (HARDWARE, "CDNA_SHARED"),

@@ -4,7 +4,7 @@ Comes in: the parameters and results of a program whose lengths are known. Goes 
 gives it, fills the slots of `pk_run` (`pykern.data.abi`) and calls it; there is no Python in a call. Buffers may have
 further dimensions in front, the same number of elements for all that have some: then the program runs once for each,
 and buffers without them are the same in every run. Numbers come as arrays without dimensions. Behind the results
-stands a buffer of bytes, where the program takes scratch memory. Read next: `frame`.
+stands a buffer of bytes, where the program takes scratch memory. Read next: `pykern.data.xla_frame`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pykern.data import xla_frame as frame
 from pykern.data.abi import REPORT_CELLS
 from pykern.data.artifact import ResultSpec, Site
 from pykern.data.source import ArraySpec, Parameter, ScalarSpec, leaves
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import F32, F64, I1, I32, I64, NULL, PTR, VOID, Type, Value
-from pykern.lowering.llvm.xla import frame
 from pykern.types import BY_NAME
 
 SYMBOL = "pk_xla"

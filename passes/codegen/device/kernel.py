@@ -7,6 +7,7 @@ the kernel alone are computed in it; a number read from a buffer is read there, 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from dataclasses import dataclass, field
@@ -42,9 +43,16 @@ class KernelContext:
     warpgroup_unit: str = ""
     """The instruction that four subgroups multiply matrices with; empty: there is none."""
 
+    @functools.cached_property
+    def _taken(self) -> frozenset[str]:
+        """The symbols that were there before: a program may launch a kernel that is called as it is."""
+        named = (op.operation.attributes for op in self.module.body.operations)
+        return frozenset(ir.StringAttr(found["sym_name"]).value for found in named if "sym_name" in found)
+
     def next_symbol(self) -> str:
         program = ir.StringAttr(self.program.attributes["sym_name"]).value
-        return f"{PREFIX.sub('', program)}_{self.suffix}{next(self.numbers)}"
+        names = (f"{PREFIX.sub('', program)}_{self.suffix}{n}" for n in self.numbers)
+        return next(name for name in names if name not in self._taken)
 
 
 class Kernel:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pykern.environment.machine import processors
-from pykern.pytest_plugin import need_package
+from pykern.pytest_plugin import need_device, need_package
 from tests.project.tree import ROOT
 
 HERE = Path(__file__).parent
@@ -66,6 +66,14 @@ def test_ranks(held, case):
 
 def test_progress_is_printed_by_the_first_rank_alone(held):
     assert held[1].stderr.count("pykern: compiling") <= 1
+
+
+@pytest.mark.timeout(TIMEOUT)
+@pytest.mark.slow
+def test_messages_in_the_memory_of_a_device():
+    need_device("cuda:emulated")
+    run = finished(command(2, str(HERE / "device_cases.py")))
+    assert run.stdout.split() == ["held"] * 2, run.stderr[-4000:]
 
 
 @pytest.mark.timeout(TIMEOUT)

@@ -6,7 +6,7 @@ The structs are those of `xla/ffi/api/c_api.h`, which comes with jaxlib. XLA tak
 from __future__ import annotations
 
 MAJOR, MINOR = 0, 3
-EXTENSION, API, STAGE = 8, 16, 32
+EXTENSION, API, CONTEXT, STAGE = 8, 16, 24, 32
 ARGUMENTS, ARGUMENT_LIST, RESULTS, RESULT_LIST = 56, 72, 96, 112
 """Of `XLA_FFI_CallFrame`. The counts are 64 bits, the lists are pointers to pointers to buffers."""
 EXTENSION_TYPE, METADATA, METADATA_TYPE = 8, 24, 1
@@ -17,8 +17,10 @@ EXECUTE = 3
 """The stage in which a call is computed."""
 DTYPE, DATA, RANK, DIMS = 16, 24, 32, 40
 """Of `XLA_FFI_Buffer`."""
-ERROR_CREATE = 48
+ERROR_CREATE, STREAM_GET, DEVICE_GET = 48, 80, 184
 """Of `XLA_FFI_Api`."""
+ASKED_BYTES, ASKED_CONTEXT, ASKED = 32, 16, 24
+"""Of `XLA_FFI_Stream_Get_Args` and `XLA_FFI_DeviceOrdinal_Get_Args`: their size, the context, and the answer."""
 ERROR_BYTES, ERROR_MESSAGE, ERROR_CODE, INVALID_ARGUMENT, INTERNAL = 28, 16, 24, 3, 13
 """Of `XLA_FFI_Error_Create_Args`, and two codes."""
 
