@@ -20,7 +20,7 @@ from pykern.frontend.control import begin, ceil_divide, read_later, test_of, tri
 from pykern.frontend.desugar import none_of
 from pykern.frontend.liveness import read_first
 from pykern.frontend.loop_values import assigned_names
-from pykern.frontend.program import tile_loops
+from pykern.frontend.program import sliced_loops, tile_loops
 from pykern.frontend.program.branches import run_path
 from pykern.frontend.program.carried_arrays import Carried, Made, build_loop
 from pykern.frontend.program.counted_rows import Rows
@@ -77,16 +77,24 @@ def _long(t: ProgramTranslator, node: ast.For, r: RangeValue, views: frozenset[i
     numbers, captures = constant_values(r), t.frame.environment.captures
     before = dict(t.names)
     _copies(t, node, [Scalar(weak_int, const=numbers[0])], views)
-    if not may_stay(node, numbers, ChainMap(before, captures), ChainMap(t.names, captures)):
-        _copies(t, node, constant_items(t, node, r)[1:], views)
-        return
+    after = ChainMap(t.names, captures)
+    zeros: dict[str, Scalar] = {}
+    if not may_stay(node, numbers, ChainMap(before, captures), after):
+        written = sliced_loops.written_out(node, numbers[1:], after)
+        if written is None or not may_stay(written[0], numbers, ChainMap(before, captures), after):
+            _copies(t, node, constant_items(t, node, r)[1:], views)
+            return
+        node, zeros = written
     made = [name for name in t.names if name not in before and not name.startswith(".")]
     read = read_later(t, node, made)
     for name in made:
         if name not in read and not read_first(node.body, name):
             del t.names[name]  # each iteration has its own
     t.has_kept_loops = True
+    t.names.update(zeros)
     _in_ir(t, node, RangeValue(Scalar(weak_int, const=numbers[1]), r.stop, r.step))
+    for name in zeros:
+        t.names.pop(name, None)
 
 
 def _copies(t: ProgramTranslator, node: ast.For, items: list[Value], views: frozenset[int]) -> None:
