@@ -1,45 +1,20 @@
 """Single elements of expressions over slices whose lengths loops decide: of ``l[i, :i] * x[:i]``, ``l[i, k] * x[k]``.
 
 Comes in: the syntax of an expression, and the place of an element. Goes out: the syntax of that element, and before it
-loops for the sums that it has. What is not known here raises `NotElements`. Read next: `sliced_loops`, which makes
-statements of them.
+loops for the sums that it has. Read next: `sliced_loops`, which makes statements of them.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pykern.frontend.mathematics import NAMES, OF_NUMPY
-from pykern.frontend.program.linear_numbers import Linear, Spans, greatest, least, linear
-from pykern.frontend.program.loop_integers import Integers, indices_of
+from pykern.frontend.program.linear_numbers import Linear, greatest, least, linear
+from pykern.frontend.program.sliced_lengths import ONE, PRODUCTS, SUMS, Lengths, NotElements, SlicedLengths
 from pykern.frontend.program.values import Cell
-from pykern.frontend.values import Scalar, Value
-
-Lengths = tuple[Linear, ...]
-ONE = Linear(constant=1)
-_SUMS = ("sum", "mean")
-_PRODUCTS = ("dot", "matmul")
-_NO_ELEMENTS = ("divmod",)
-
-
-class NotElements(Exception):
-    """The expression has something that is not taken apart into elements."""
-
-
-@dataclass(frozen=True)
-class Axis:
-    """What an index says of an axis: the begin and the end of a slice, or the index `item` of a single element.
-
-    `is_new`: the array has no such axis.
-    """
-
-    start: Linear
-    stop: Linear
-    item: ast.expr | None = None
-    is_new: bool = False
+from pykern.frontend.values import Scalar
 
 
 @dataclass(frozen=True)
@@ -53,12 +28,9 @@ class Read:
 
 
 @dataclass
-class Elements:
+class Elements(SlicedLengths):
     """Elements of expressions in a loop. `before`: statements that have to run before what is made next."""
 
-    names: Mapping[str, Value]
-    integers: Integers
-    spans: Spans
     before: list[ast.stmt] = field(default_factory=list)
     reads: list[Read] = field(default_factory=list)
     zeros: dict[str, Scalar] = field(default_factory=dict)
@@ -69,124 +41,6 @@ class Elements:
         """A name that no program can write."""
         self.made += 1
         return f"{what}.{self.made}"
-
-    def array(self, node: ast.expr) -> Cell | None:
-        value = self.names.get(node.id) if isinstance(node, ast.Name) else None
-        return value if isinstance(value, Cell) and value.shape else None
-
-    # -- lengths ---------------------------------------------------------------------------------
-
-    def lengths(self, node: ast.expr) -> Lengths:
-        """The shape of an expression."""
-        if isinstance(node, ast.Name):
-            array = self.array(node)
-            if array is not None:
-                return tuple(Linear(constant=n) for n in array.shape)
-            if node.id in self.spans or isinstance(self.names.get(node.id), Scalar | Cell):
-                return ()
-        elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-            return ()
-        elif self.integers.of(node) is not None:
-            return ()
-        elif isinstance(node, ast.UnaryOp):
-            return self.lengths(node.operand)
-        elif isinstance(node, ast.BinOp):
-            left, right = self.lengths(node.left), self.lengths(node.right)
-            return _product(left, right) if isinstance(node.op, ast.MatMult) else _met(left, right)
-        elif isinstance(node, ast.Compare) and len(node.ops) == 1:
-            return _met(self.lengths(node.left), self.lengths(node.comparators[0]))
-        elif isinstance(node, ast.Attribute) and node.attr == "T":
-            return self.lengths(node.value)[::-1]
-        elif isinstance(node, ast.Subscript):
-            return tuple(one.stop.plus(one.start, -1) for one in self.axes(node))
-        elif isinstance(node, ast.Call):
-            return self._of_call(node)
-        raise NotElements
-
-    def axes(self, node: ast.Subscript) -> list[Axis]:
-        """The axes that a part of an array has."""
-        return [one for one in self.parts(node) if one.item is None]
-
-    def parts(self, node: ast.Subscript) -> list[Axis]:
-        """What is said of each axis of the array, and of new ones between them."""
-        shape, items = self.lengths(node.value), indices_of(node)
-        used = sum(not _is(item, None, ...) for item in items)
-        if not shape or used > len(shape) or sum(_is(item, ...) for item in items) > 1:
-            raise NotElements
-        if not any(_is(item, ...) for item in items):
-            items = [*items, ast.Constant(...)]
-        found: list[Axis] = []
-        lengths = iter(shape)
-        for item in items:
-            if _is(item, None):
-                found.append(Axis(Linear(), ONE, is_new=True))
-            for _ in range(len(shape) - used if _is(item, ...) else 0 if _is(item, None) else 1):
-                found.append(self._part(item, next(lengths)))
-        if self.array(node.value) is None and any(one.item is not None for one in found):
-            raise NotElements
-        return found
-
-    def _part(self, item: ast.expr, length: Linear) -> Axis:
-        if _is(item, ...):
-            return Axis(Linear(), length)
-        if not isinstance(item, ast.Slice):
-            if self.lengths(item):
-                raise NotElements
-            return Axis(Linear(), ONE, item)
-        if item.step is not None and not _is(item.step, None, 1):
-            raise NotElements
-        return Axis(self._bound(item.lower, Linear(), length), self._bound(item.upper, length, length))
-
-    def _bound(self, node: ast.expr | None, default: Linear, length: Linear) -> Linear:
-        """A bound of a slice, which lies in the array in each iteration."""
-        if node is None:
-            return default
-        found = linear(node, self.integers, self.spans)
-        if found is not None and not found.terms and found.constant < 0:
-            found = found.plus(length)
-        low = None if found is None else least(found, self.spans)
-        beyond = None if found is None else greatest(found.plus(length, -1), self.spans)
-        if found is None or low is None or beyond is None or low < 0 or beyond > 0:
-            raise NotElements
-        return found
-
-    def _of_call(self, node: ast.Call) -> Lengths:
-        name, given = self._called(node)
-        if name in _SUMS:
-            return ()
-        shapes = [self.lengths(one) for one in given]
-        if name in _PRODUCTS:
-            return _product(*shapes)
-        if name == "outer":
-            return tuple(length for (length,) in shapes)
-        return _all_met(shapes)
-
-    def _called(self, node: ast.Call) -> tuple[str, list[ast.expr]]:
-        """The name of a function of elements, of a sum or of a product, and what it is given."""
-        function = node.func
-        if node.keywords or any(isinstance(one, ast.Starred) for one in node.args):
-            raise NotElements
-        if isinstance(function, ast.Name):
-            if function.id in ("abs", "min", "max", "float") and function.id not in self.names:
-                return function.id, node.args
-            raise NotElements
-        if not isinstance(function, ast.Attribute):
-            raise NotElements
-        is_module = isinstance(function.value, ast.Name) and function.value.id in ("np", "numpy", "pk", "pykern")
-        if not is_module:
-            if function.attr in _SUMS and not node.args:
-                return function.attr, [function.value]
-            if function.attr == "dot" and len(node.args) == 1:
-                return "dot", [function.value, *node.args]
-            raise NotElements
-        count = 2 if function.attr in (*_PRODUCTS, "outer") else 1
-        if function.attr in (*_SUMS, *_PRODUCTS, "outer") and len(node.args) == count:
-            return function.attr, node.args
-        if function.attr in _NO_ELEMENTS or function.attr not in {*NAMES, *OF_NUMPY, "where"}:
-            raise NotElements
-        return function.attr, node.args
-
-    # -- elements --------------------------------------------------------------------------------
 
     def element(self, node: ast.expr, place: Lengths) -> ast.expr:
         """The element at a place, which counts from the begin of each axis."""
@@ -199,20 +53,24 @@ class Elements:
                 return self._sum_of_products(node.left, node.right, place)
             return ast.BinOp(self._among(node.left, place), node.op, self._among(node.right, place))
         if isinstance(node, ast.Compare):
-            return ast.Compare(self._among(node.left, place), node.ops, [self._among(node.comparators[0], place)])
+            return ast.Compare(
+                self._among(node.left, place), node.ops, [self._among(node.comparators[0], place)]
+            )
         if isinstance(node, ast.Attribute) and node.attr == "T":
             return self.element(node.value, place[::-1])
         if isinstance(node, ast.Subscript) and self.integers.of(node) is None:
             return self._part_of(node, place)
         if isinstance(node, ast.Call) and self.integers.of(node) is None:
             return self._call(node, place)
-        return _copy(node)
+        return copy.deepcopy(node)
 
     def _among(self, node: ast.expr, place: Lengths) -> ast.expr:
         """The element that stands at a place when the expression is repeated along axes that it has not."""
         lengths = self.lengths(node)
         own = place[len(place) - len(lengths) :]
-        return self.element(node, tuple(Linear() if n == ONE else at for n, at in zip(lengths, own, strict=True)))
+        return self.element(
+            node, tuple(Linear() if n == ONE else at for n, at in zip(lengths, own, strict=True))
+        )
 
     def _part_of(self, node: ast.Subscript, place: Lengths) -> ast.expr:
         found, written = self.indices(node, place)
@@ -220,9 +78,11 @@ class Elements:
             return self._read(node.value, found, written)
         return self.element(node.value, tuple(one or Linear() for one in found))  # has no single elements
 
-    def indices(self, node: ast.Subscript, place: Lengths) -> tuple[list[Linear | None], list[ast.expr | None]]:
+    def indices(
+        self, node: ast.Subscript, place: Lengths
+    ) -> tuple[list[Linear | None], list[ast.expr | None]]:
         """The indices of an element of a part of an array: as sums of loop numbers, and as they are written where the
-        part has a single element along an axis."""
+        part has a single element along an axis that is not proved to lie in it."""
         shape, left = self.lengths(node.value), iter(place)
         found: list[Linear | None] = []
         written: list[ast.expr | None] = []
@@ -235,9 +95,14 @@ class Elements:
             index = linear(one.item, self.integers, self.spans)
             if index is not None and not index.terms and index.constant < 0:
                 index = index.plus(shape[len(found)])
+            written.append(None if self._is_inside(index, shape[len(found)]) else self.element(one.item, ()))
             found.append(index)
-            written.append(self.element(one.item, ()))
         return found, written
+
+    def _is_inside(self, index: Linear | None, length: Linear) -> bool:
+        low = None if index is None else least(index, self.spans)
+        beyond = None if index is None else greatest(index.plus(length, -1), self.spans)
+        return low is not None and beyond is not None and low >= 0 > beyond
 
     def _read(self, name: ast.Name, place: list[Linear | None], written: list[ast.expr | None]) -> ast.expr:
         array = self.array(name)
@@ -247,8 +112,8 @@ class Elements:
         return subscript(base, place, written, ast.Load())
 
     def _call(self, node: ast.Call, place: Lengths) -> ast.expr:
-        name, given = self._called(node)
-        if name in _SUMS:
+        name, given = self.called(node)
+        if name in SUMS:
             total = self._sum(given[0])
             if name == "sum":
                 return total
@@ -256,12 +121,12 @@ class Elements:
             for length in self.lengths(given[0]):
                 count = ast.BinOp(count, ast.Mult(), length.syntax())
             return ast.BinOp(total, ast.Div(), count)
-        if name in _PRODUCTS:
+        if name in PRODUCTS:
             return self._sum_of_products(*given, place)
         if name == "outer":
             both = [self.element(one, (at,)) for one, at in zip(given, place, strict=True)]
             return ast.BinOp(both[0], ast.Mult(), both[1])
-        return ast.Call(_copy(node.func), [self._among(one, place) for one in given], [])
+        return ast.Call(copy.deepcopy(node.func), [self._among(one, place) for one in given], [])
 
     # -- sums ------------------------------------------------------------------------------------
 
@@ -341,9 +206,7 @@ def subscript(
     base: ast.expr, place: list[Linear | None], written: list[ast.expr | None], context: ast.expr_context
 ) -> ast.Subscript:
     """An element of an array, in which it surely lies where all indices are of loops over slices of it."""
-    parts = [
-        w if w is not None else (p or Linear()).syntax() for p, w in zip(place, written, strict=True)
-    ]
+    parts = [w if w is not None else (p or Linear()).syntax() for p, w in zip(place, written, strict=True)]
     made = ast.Subscript(base, parts[0] if len(parts) == 1 else ast.Tuple(parts, ast.Load()), context)
     made.sliced = [w is None for w in written]  # type: ignore[attr-defined]
     return made
@@ -359,36 +222,3 @@ def _outside_of_indices(node: ast.AST) -> list[ast.Name]:
         given = [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
         return [name for one in given for name in _outside_of_indices(one)]
     return [name for one in ast.iter_child_nodes(node) for name in _outside_of_indices(one)]
-
-
-def _met(a: Lengths, b: Lengths) -> Lengths:
-    """The shape of two that are repeated to meet."""
-    count = max(len(a), len(b))
-    pairs = zip((ONE,) * (count - len(a)) + a, (ONE,) * (count - len(b)) + b, strict=True)
-    made = []
-    for one, other in pairs:
-        if one != other and ONE not in (one, other):
-            raise NotElements
-        made.append(other if one == ONE else one)
-    return tuple(made)
-
-
-def _all_met(shapes: list[Lengths]) -> Lengths:
-    made: Lengths = ()
-    for shape in shapes:
-        made = _met(made, shape)
-    return made
-
-
-def _product(a: Lengths, b: Lengths) -> Lengths:
-    if not 1 <= len(a) <= 2 or not 1 <= len(b) <= 2 or a[-1] != b[0]:
-        raise NotElements
-    return (*a[:-1], *b[1:])
-
-
-def _is(node: ast.expr, *values: object) -> bool:
-    return isinstance(node, ast.Constant) and any(node.value is value for value in values)
-
-
-def _copy(node: ast.expr) -> ast.expr:
-    return copy.deepcopy(node)

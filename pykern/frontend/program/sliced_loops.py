@@ -22,7 +22,8 @@ from collections.abc import Mapping
 from pykern.frontend.loop_values import assigned_names
 from pykern.frontend.program.linear_numbers import Linear, Spans, greatest, least, linear
 from pykern.frontend.program.loop_integers import Integers
-from pykern.frontend.program.sliced_elements import Elements, Lengths, NotElements, Read, nested, subscript
+from pykern.frontend.program.sliced_elements import Elements, Read, nested, subscript
+from pykern.frontend.program.sliced_lengths import Lengths, NotElements
 from pykern.frontend.unrolling import target_names
 from pykern.frontend.values import LanguageName, Scalar, Value
 
@@ -87,7 +88,12 @@ class _Loops:
     def _loop(self, node: ast.For) -> ast.For:
         if not self._is_sliced(node):
             return node
-        if self._is_sliced(node.iter) or not isinstance(node.target, ast.Name) or node.exit_flags or node.orelse:  # type: ignore[attr-defined]
+        if (
+            self._is_sliced(node.iter)
+            or not isinstance(node.target, ast.Name)
+            or node.exit_flags
+            or node.orelse
+        ):  # type: ignore[attr-defined]
             raise NotElements
         made = copy.copy(node)
         spans = self.elements.spans
@@ -101,7 +107,9 @@ class _Loops:
 
     def _span(self, node: ast.expr) -> tuple[Linear, Linear] | None:
         """The first and the last number of a range of steps of 1."""
-        is_range = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "range" and not node.keywords
+        is_range = (
+            isinstance(node, ast.Call) and getattr(node.func, "id", "") == "range" and not node.keywords
+        )
         if not is_range or not 1 <= len(node.args) <= 2:  # type: ignore[attr-defined]
             return None
         given = [ast.Constant(0), *node.args][-2:]  # type: ignore[attr-defined]
