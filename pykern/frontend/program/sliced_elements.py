@@ -155,6 +155,7 @@ class Elements(SlicedLengths):
         loops, place = self.loops(lengths, starts)
         value = element(place)
         added = ast.AugAssign(ast.Name(total, ast.Store()), ast.Add(), value)
+        added.reorders = True  # type: ignore[attr-defined]
         inside, self.before = [*self.before, added], outside
         self.before.append(ast.Assign([ast.Name(total, ast.Store())], ast.Name(zero, ast.Load())))
         self.before += nested(loops, inside)
