@@ -184,7 +184,11 @@ class _Uses:
         indices, shape = indices_of(node), self.integers.shape(node.value)
         taken = sum(not _is_constant(index, None, ...) for index in indices)
         axis = 0
-        for index in indices:
+        sliced = getattr(node, "sliced", ())
+        for number, index in enumerate(indices):
+            if sliced and sliced[number]:  # within the bounds of a slice
+                axis += 1
+                continue
             if _is_constant(index, None):
                 continue
             if _is_constant(index, ...):

@@ -21,7 +21,7 @@ from pykern.frontend.control import begin, ceil_divide, read_later, test_of, tri
 from pykern.frontend.desugar import none_of
 from pykern.frontend.liveness import read_first
 from pykern.frontend.loop_values import assigned_names
-from pykern.frontend.program import appended_lists, tile_loops
+from pykern.frontend.program import appended_lists, sliced_loops, tile_loops
 from pykern.frontend.program.branches import run_path
 from pykern.frontend.program.carried_arrays import Carried, Made, build_loop
 from pykern.frontend.program.counted_rows import Rows
@@ -80,19 +80,26 @@ def _long(t: ProgramTranslator, node: ast.For, r: RangeValue, views: frozenset[i
     numbers, captures = constant_values(r), t.frame.environment.captures
     before = dict(t.names)
     _copies(t, node, [Scalar(weak_int, const=numbers[0])], views)
+    start, after = ChainMap(before, captures), ChainMap(t.names, captures)
     lists = appended_lists.of(t, node)
-    asked = appended_lists.without(node, lists)
-    if not may_stay(asked, numbers, ChainMap(before, captures), ChainMap(t.names, captures)):
-        _copies(t, node, constant_items(t, node, r)[1:], views)
-        return
+    zeros: dict[str, Scalar] = {}
+    if not may_stay(appended_lists.without(node, lists), numbers, start, after):
+        written = sliced_loops.written_out(node, numbers[1:], after)
+        if written is None or not may_stay(appended_lists.without(written[0], lists), numbers, start, after):
+            _copies(t, node, constant_items(t, node, r)[1:], views)
+            return
+        node, zeros = written
     made = [name for name in t.names if name not in before and not name.startswith(".")]
     read = read_later(t, node, made)
     for name in made:
         if name not in read and not read_first(node.body, name):
             del t.names[name]  # each iteration has its own
     t.has_kept_loops = True
+    t.names.update(zeros)
     with appended_lists.growing(t, node, lists, numbers[1:]):
         _in_ir(t, node, RangeValue(Scalar(weak_int, const=numbers[1]), r.stop, r.step))
+    for name in zeros:
+        t.names.pop(name, None)
 
 
 def _copies(t: ProgramTranslator, node: ast.For, items: list[Value], views: frozenset[int]) -> None:

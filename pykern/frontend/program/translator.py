@@ -217,7 +217,11 @@ class ProgramTranslator(WrittenArrays):
         target = node.target
         if isinstance(target, ast.Name):
             old = self.expression(ast.copy_location(ast.Name(target.id, ast.Load()), target))
-            new = self.binary(node, node.op, old, self.expression(node.value))
+            value = self.expression(node.value)
+            if getattr(node, "reorders", False):  # a sum over an axis, as of `sum`, in whichever order
+                new = elementwise.apply(self, node, [old, value], lambda e: arithmetic.binary("+", *e, True))
+            else:
+                new = self.binary(node, node.op, old, value)
             if isinstance(old, ComplexValue) and complex_arrays.is_array(old):
                 complex_arrays.update(self, node, old, new)
             elif isinstance(old, Cell) and not old.is_scalar:
