@@ -98,7 +98,7 @@ def insert(arr, obj, values, axis=None):
     if arr.ndim == 1:
         return _inserted(moved, obj, np.atleast_1d(values))
     if np.ndim(values) == arr.ndim:
-        return np.moveaxis(_inserted(moved, obj, np.moveaxis(values, 0, axis)), 0, axis)
+        return np.moveaxis(_inserted(moved, obj, values), 0, axis)
     return np.moveaxis(_inserted(moved, obj, np.broadcast_to(values, (1, *moved.shape[1:]))), 0, axis)
 
 
@@ -139,6 +139,7 @@ def _unpacked(moved, is_high_first):
 
 def unpackbits(a, axis=None, *, bitorder="big"):
     """Give the bits of bytes, the highest first unless `bitorder` says otherwise."""
+    assert a.dtype == np.uint8, "np.unpackbits takes an array of uint8"
     if axis is None:
         return _unpacked(np.ravel(a), bitorder == "big")
     return np.moveaxis(_unpacked(np.moveaxis(a, axis, -1), bitorder == "big"), -1, axis)
