@@ -62,7 +62,8 @@ def whole_numbers(integers, small):
         np.ldexp(integers * 5e-324, integers * 190), np.nanvar(small), np.nanstd(integers), np.nanargmax(integers),
         np.nanmedian(half), np.nanmedian(np.where(integers > 5, np.inf, integers)), np.fft.irfft(small),
         np.vecdot(small, small), np.logaddexp2(small, small), np.polyfit(100 * integers, small, 3),
-        np.ravel_multi_index((small, small), (200, 200)), np.average(small, weights=small), np.unwrap(integers, period=5),
+        np.ravel_multi_index((small, small), (200, 200)), np.average(small, weights=small),
+        np.unwrap(integers, period=5),
     )  # fmt: skip
 
 
