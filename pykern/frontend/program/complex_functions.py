@@ -113,7 +113,7 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
         return computed(t, node, name, *args)
     if name in _BOTH:
         if any(isinstance(v, TypeValue) and wanted_type(v) is None for v in keywords.values()):
-            raise t.type_error(node, f"`{name}` of complex values gives complex values, and another `dtype` is asked for",
+            raise t.type_error(node, f"`{name}` of complex values is complex, and another `dtype` is asked for",
                                "take z.real first, or leave `dtype` out")  # fmt: skip
         return _joined(
             *(t.called_with_name(node, name, _parts_of(t, args, k), _named(t, keywords, k)) for k in (0, 1))
