@@ -63,7 +63,7 @@ def whole_numbers(integers, small):
         np.nanmedian(half), np.nanmedian(np.where(integers > 5, np.inf, integers)), np.fft.irfft(small),
         np.vecdot(small, small), np.logaddexp2(small, small), np.polyfit(100 * integers, small, 3),
         np.ravel_multi_index((small, small), (200, 200)), np.average(small, weights=small),
-        np.unwrap(integers, period=5),
+        np.isclose(small * 2, small - 127, atol=3), np.isclose(small > 9, small > 50), np.unwrap(integers, period=5),
     )  # fmt: skip
 
 

@@ -113,6 +113,8 @@ def _isclose(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: 
     given = arguments.bind(t, node, "isclose", "a b rtol= atol= equal_nan=", args, keywords)
     made = Composer(t, node)
     a, b = (made.operand(given[n]) for n in ("a", "b"))
+    if isinstance(b, Cell):
+        b = made.floats(b)  # a difference of integers would not fit
     rtol, atol = (given[n] if is_given(given[n]) else number(v) for n, v in (("rtol", 1e-5), ("atol", 1e-8)))
     difference = made.call("abs", made.op("-", a, b))
     allowed = made.op("+", atol, made.op("*", rtol, made.call("abs", b)))
