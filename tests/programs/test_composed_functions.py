@@ -63,16 +63,17 @@ def whole_numbers(integers, small):
         np.nanmedian(half), np.nanmedian(np.where(integers > 5, np.inf, integers)), np.fft.irfft(small),
         np.vecdot(small, small), np.logaddexp2(small, small), np.polyfit(100 * integers, small, 3),
         np.ravel_multi_index((small, small), (200, 200)), np.average(small, weights=small),
+        np.linspace(-1, 1, 4, dtype=np.int64) + integers[0], np.polyval(small, 2),
         np.isclose(small * 2, small - 127, atol=3), np.isclose(small > 9, small > 50), np.unwrap(integers, period=5),
     )  # fmt: skip
 
 
-def several(c, a, v):
+def several(c, a, v, holes):
     z = a + 1j * c[0]
     return (
         np.linalg.vector_norm(c, axis=(0, -1), keepdims=True), np.linalg.vector_norm(c, axis=(1, 2), ord=3),
         np.polyint(v, 2, (1.0, 2.0)), np.insert(a[:, :3], 1, a[:3, :3] + 7, axis=1), np.nanvar(z, axis=0),
-        np.sum(z, initial=3),
+        np.sum(z, initial=3), np.searchsorted(np.sort(holes[0]), holes), np.searchsorted(v[:1], holes, side="right"),
     )  # fmt: skip
 
 
