@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pykern.language.composed.kinds import is_integer
+
 
 def matrix_transpose(x):
     """Exchange the last two axes."""
@@ -123,6 +125,7 @@ def _packed(bits, is_high_first):
 
 def packbits(a, axis=None, bitorder="big"):
     """Pack bits into bytes, the first one highest unless `bitorder` says otherwise."""
+    assert is_integer(a), "np.packbits takes an array of integers or bools"
     bits = (a != 0).astype(np.int64)
     if axis is None:
         return _packed(np.ravel(bits), bitorder == "big")
