@@ -59,6 +59,7 @@ def whole_numbers(integers, small):
     half = small.astype(np.float16) / 4
     return (
         np.modf(integers), np.modf(small), np.frexp(integers), np.ldexp(integers, 3), np.ldexp(half, small // 16),
+        np.ldexp(1.5 + integers, small),
         np.ldexp(integers * 5e-324, integers * 190), np.nanvar(small), np.nanstd(integers), np.nanargmax(integers),
         np.nanmedian(half), np.nanmedian(np.where(integers > 5, np.inf, integers)), np.fft.irfft(small),
         np.vecdot(small, small), np.logaddexp2(small, small), np.polyfit(100 * integers, small, 3),
@@ -73,7 +74,8 @@ def several(c, a, v, holes):
     return (
         np.linalg.vector_norm(c, axis=(0, -1), keepdims=True), np.linalg.vector_norm(c, axis=(1, 2), ord=3),
         np.polyint(v, 2, (1.0, 2.0)), np.insert(a[:, :3], 1, a[:3, :3] + 7, axis=1), np.nanvar(z, axis=0),
-        np.sum(z, initial=3), np.searchsorted(np.sort(holes[0]), holes), np.searchsorted(v[:1], holes, side="right"),
+        np.sum(z, initial=3), np.searchsorted(np.sort(holes[0]), holes), np.searchsorted(v[:1], 0.5),
+        np.searchsorted(v[:1], holes, side="right"),
     )  # fmt: skip
 
 

@@ -36,6 +36,8 @@ def ldexp(x1, x2):
     x = given.astype(np.float32) if given.dtype == np.float16 else given
     limit = 100 if x.dtype == np.float32 else 1000
     power = np.asarray(x2)
+    is_wide = power.dtype == np.int64 or power.dtype == np.uint32
+    power = power.astype(np.int64 if is_wide else np.int32)
     last = np.clip(power, -limit, limit)
     second = np.clip(power - last, -limit, limit)
     first = np.clip(power - last - second, -limit, limit)

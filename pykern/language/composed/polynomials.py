@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 
@@ -31,7 +33,7 @@ def polyder(p, m=1):
     return found
 
 
-def polyint(p, m=1, k=0.0):
+def polyint(p, m=1, k: Any = 0.0):
     """Give the integral of order `m`, with the constant `k`, or with one for each step."""
     found = p
     for step in range(m):
