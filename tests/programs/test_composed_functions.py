@@ -81,8 +81,8 @@ def several(c, a, v, holes):
 
 @pytest.mark.parametrize(
     "function",
-    [pytest.param(f, marks=pytest.mark.slow) for f in (rearranged, numbers, whole_numbers)]
-    + [indexed, several],
+    [pytest.param(f, marks=pytest.mark.slow) for f in (rearranged, numbers, whole_numbers, several)]
+    + [indexed],
 )
 def test_same_as_numpy(rng, function):
     holes = np.where(rng.random((5, 6)) < 0.3, np.nan, rng.standard_normal((5, 6)))
