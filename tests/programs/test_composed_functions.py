@@ -62,7 +62,7 @@ def whole_numbers(integers, small):
         np.ldexp(1.5 + integers, small),
         np.ldexp(integers * 5e-324, integers * 190), np.nanvar(small), np.nanstd(integers), np.nanargmax(integers),
         np.nanmedian(half), np.nanmedian(np.where(integers > 5, np.inf, integers)), np.fft.irfft(small),
-        np.vecdot(small, small), np.logaddexp2(small, small), np.polyfit(100 * integers, small, 3),
+        np.vecdot(small, small), np.polyfit(100 * integers, small, 3),
         np.ravel_multi_index((small, small), (200, 200)), np.average(small, weights=small),
         np.linspace(-1, 1, 4, dtype=np.int64) + integers[0], np.polyval(small, 2),
         np.isclose(small * 2, small - 127, atol=3), np.isclose(small > 9, small > 50), np.unwrap(integers, period=5),

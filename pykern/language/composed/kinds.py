@@ -20,7 +20,8 @@ def is_integer(x):
 
 def small_floats(x):
     """Integers as the floats that NumPy's functions of one element make of them, which depends on their width."""
-    return np.rint(x) if is_integer(x) else x
+    y = np.asarray(x)
+    return np.rint(y) if is_integer(y) else y
 
 
 def wide_floats(x):

@@ -73,8 +73,10 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     if not isinstance(axis, int):
         moved = np.moveaxis(x, axis, tuple(range(len(axis))))
         found = np.linalg.norm(np.reshape(moved, (-1, *moved.shape[len(axis) :])), ord=ord, axis=0)
-        left = tuple([1 if k in axis or k - x.ndim in axis else x.shape[k] for k in range(x.ndim)])
-        return np.reshape(found, left) if keepdims else found
+        left = list(x.shape)
+        for k in axis:
+            left[k] = 1
+        return np.reshape(found, tuple(left)) if keepdims else found
     return np.linalg.norm(x, ord=ord, axis=axis, keepdims=keepdims)
 
 

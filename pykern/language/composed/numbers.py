@@ -14,7 +14,7 @@ def fix(x):
 
 def logaddexp2(x1, x2):
     """Compute ``log2(2 ** a + 2 ** b)`` without overflow."""
-    return np.logaddexp(small_floats(x1) * np.log(2.0), small_floats(x2) * np.log(2.0)) / np.log(2.0)
+    return np.logaddexp(x1 * np.log(2.0), x2 * np.log(2.0)) / np.log(2.0)
 
 
 def lcm(x1, x2):
