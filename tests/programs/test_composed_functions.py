@@ -55,8 +55,35 @@ def numbers(a, v, holes, integers):
     )  # fmt: skip
 
 
+def whole_numbers(integers, small):
+    """Of integers NumPy computes in floats, of the width that the function has."""
+    half = small.astype(np.float16) / 4
+    return (
+        np.modf(integers), np.modf(small), np.frexp(integers), np.ldexp(integers, 3), np.ldexp(half, small // 16),
+        np.ldexp(1.5 + integers, small),
+        np.ldexp(integers * 5e-324, integers * 190), np.nanvar(small), np.nanstd(integers), np.nanargmax(integers),
+        np.nanmedian(half), np.nanmedian(np.where(integers > 5, np.inf, integers)), np.fft.irfft(small),
+        np.vecdot(small, small), np.polyfit(100 * integers, small, 3),
+        np.ravel_multi_index((small, small), (200, 200)), np.average(small, weights=small),
+        np.linspace(-1, 1, 4, dtype=np.int64) + integers[0], np.polyval(small, 2),
+        np.isclose(small * 2, small - 127, atol=3), np.isclose(small > 9, small > 50), np.unwrap(integers, period=5),
+    )  # fmt: skip
+
+
+def several(c, a, v, holes):
+    z = a + 1j * c[0]
+    return (
+        np.linalg.vector_norm(c, axis=(0, -1), keepdims=True), np.linalg.vector_norm(c, axis=(1, 2), ord=3),
+        np.polyint(v, 2, (1.0, 2.0)), np.insert(a[:, :3], 1, a[:3, :3] + 7, axis=1), np.nanvar(z, axis=0),
+        np.sum(z, initial=3), np.searchsorted(np.sort(holes[0]), holes), np.searchsorted(v[:1], 0.5),
+        np.searchsorted(v[:1], holes, side="right"),
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "function", [pytest.param(f, marks=pytest.mark.slow) for f in (rearranged, numbers)] + [indexed]
+    "function",
+    [pytest.param(f, marks=pytest.mark.slow) for f in (rearranged, numbers, whole_numbers, several)]
+    + [indexed],
 )
 def test_same_as_numpy(rng, function):
     holes = np.where(rng.random((5, 6)) < 0.3, np.nan, rng.standard_normal((5, 6)))
@@ -64,6 +91,7 @@ def test_same_as_numpy(rng, function):
     given = {
         "a": rng.standard_normal((3, 4)), "c": rng.standard_normal((2, 3, 4)), "v": rng.standard_normal(12),
         "bits": rng.random((3, 11)) < 0.5, "integers": rng.integers(0, 12, 12), "holes": holes,
+        "small": rng.integers(1, 100, 12).astype(np.int8),
     }  # fmt: skip
     names = list(inspect.signature(function).parameters)
     found, expected = ([given[name].copy() for name in names] for _ in range(2))
@@ -92,7 +120,10 @@ def test_parameters_are_numpys(name):
     ("expression", "said"),
     [
         ("np.fft.fft(x, 0)", "at least one point"), ("np.delete(x, 9)", "outside of the axis"),
-        ("np.unravel_index(x, 3, 4, 5)", "unravel_index"),
+        ("np.unravel_index(x, 3, 4, 5)", "unravel_index"), ("np.ix_(x > 0)", "flatnonzero"),
+        ("np.linalg.eigvalsh(x[:, None] * x * 1j)", "complex matrices"), ("np.fft.rfft(x * 1j)", "np.fft.fft"),
+        ("np.linalg.norm(x[:, None] * x * 1j, 2)", "singular values"), ("np.unpackbits(x)", "uint8"),
+        ("np.histogram2d(x, x, bins=(0, 1, 2))", "numbers of bins"), ("np.sum(x * 1j, dtype=np.float64)", "`dtype`"),
     ],
 )  # fmt: skip
 def test_errors_stand_at_the_call(rng, expression, said, tmp_path):

@@ -19,6 +19,7 @@ from pykern.frontend.complex_numbers import (
     pair,
 )
 from pykern.frontend.program import elementwise, shaping
+from pykern.frontend.program.summaries import of_singular_values
 from pykern.frontend.program.tensors import Extent, extract_slice
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import (
@@ -98,7 +99,12 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
             node, name, [computed(t, node, "!=", first, constant_pair(0j)), *args[1:]], keywords
         )
     if name == "norm" and isinstance(first, ComplexValue):
-        return t.called_with_name(node, name, [computed(t, node, "abs", first), *args[1:]], keywords)
+        size = computed(t, node, "abs", first)
+        assert isinstance(size, Cell)
+        if of_singular_values(t, node, [size, *args[1:]], keywords):
+            raise t.type_error(node, "the singular values of a complex matrix are not available in array programs",
+                               "give `ord` as 'fro', 1, -1, np.inf or -np.inf")  # fmt: skip
+        return t.called_with_name(node, name, [size, *args[1:]], keywords)
     if name in FUNCTIONS and len(args) == 1 and not keywords and isinstance(first, ComplexValue):
         return computed(t, node, name, first)
     if name in _OPERATORS and len(args) == 2 and not keywords:
@@ -106,6 +112,9 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
     if name == "where" and len(args) == 3 and not keywords:
         return computed(t, node, name, *args)
     if name in _BOTH:
+        if any(isinstance(v, TypeValue) and wanted_type(v) is None for v in keywords.values()):
+            raise t.type_error(node, f"`{name}` of complex values is complex, and another `dtype` is asked for",
+                               "take z.real first, or leave `dtype` out")  # fmt: skip
         return _joined(
             *(t.called_with_name(node, name, _parts_of(t, args, k), _named(t, keywords, k)) for k in (0, 1))
         )
@@ -157,7 +166,10 @@ def _parts_of(t: ProgramTranslator, args: list[Value], k: int) -> list[Value]:
 
 def _named(t: ProgramTranslator, keywords: dict[str, Value], k: int) -> dict[str, Value]:
     real = {n: TypeValue(d.part) if (d := wanted_type(v)) is not None else v for n, v in keywords.items()}
-    return dict(zip(real, _parts_of(t, list(real.values()), k), strict=True))
+    found = dict(zip(real, _parts_of(t, list(real.values()), k), strict=True))
+    if "initial" in found:  # the imaginary part of a real one is 0
+        found["initial"] = _part_of(t, real["initial"], k)
+    return found
 
 
 def _part_of(t: ProgramTranslator, value: Value, k: int, inside: bool = True) -> Value:

@@ -51,7 +51,8 @@ def _linspace(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords:
         found = made.call("where", last, stop, found)
     if not is_given(given["dtype"]):
         return found
-    return made.cast(found, arguments.dtype(t, node, given["dtype"], kind))
+    wanted = arguments.dtype(t, node, given["dtype"], kind)
+    return made.cast(made.call("floor", found) if wanted.is_integer else found, wanted)
 
 
 def _gradient(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
@@ -121,11 +122,13 @@ def _searchsorted(t: ProgramTranslator, node: ast.Call, args: list[Value], keywo
     side = given["side"].value if isinstance(given["side"], Text) else "left"
     if side not in ("left", "right"):
         raise t.type_error(node, f"{side!r} is no side", "write side='left' or side='right'")
-    return _place(made, a, made.operand(v), "<" if side == "left" else "<=")
+    wanted = made.operand(v)
+    is_nan = made.call("isnan", wanted) if wanted.dtype.is_float else None  # which stands behind all numbers
+    return _place(made, a, wanted, "<" if side == "left" else "<=", is_nan)
 
 
-def _place(made: Composer, a: Cell, v: Cell | Scalar, symbol: str) -> Value:
-    """How many elements of the sorted `a` are below `v`."""
+def _place(made: Composer, a: Cell, v: Cell | Scalar, symbol: str, is_nan: Value | None = None) -> Value:
+    """How many elements of the sorted `a` are below `v`; `is_nan` says where that is NaN."""
     refuse(made.t, made.node, a.shape, "this searches along")
     shape = v.shape if isinstance(v, Cell) else ()
     found: Value = made.call("zeros", numbers(shape), dtype=TypeValue(i64))
@@ -134,7 +137,11 @@ def _place(made: Composer, a: Cell, v: Cell | Scalar, symbol: str) -> Value:
         further = made.op("+", found, number(step))
         at = made.call("minimum", further, number(a.size))
         seen = made.call("take", a, made.op("-", at, number(1)))
-        below = made.op("&", made.op("<=", further, number(a.size)), made.op(symbol, seen, v))
+        is_below = made.op(symbol, seen, v)
+        if is_nan is not None:
+            behind = made.op("&", is_nan, made.op("==", seen, seen)) if symbol == "<" else is_nan
+            is_below = made.op("|", is_below, behind)
+        below = made.op("&", made.op("<=", further, number(a.size)), is_below)
         found = made.call("where", below, further, found)
         step //= 2
     return found
@@ -273,7 +280,7 @@ def _polyval(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: 
     if len(p.shape) != 1:
         raise t.type_error(node, f"the coefficients are a vector, not {p.description}", "give one dimension")
     shape = x.shape if isinstance(x, Cell) else ()
-    found: Value = made.call("zeros", numbers(shape), dtype=TypeValue(promote(x.dtype, p.dtype)))
+    found: Value = made.call("zeros", numbers(shape), dtype=TypeValue(promote(strong(x.dtype), p.dtype)))
     for power in range(p.size):
         found = made.op("+", made.op("*", found, x), made.element(p, 0, power))
     return found

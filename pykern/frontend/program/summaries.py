@@ -47,7 +47,7 @@ def _average(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: 
     """The mean, weighted where weights are given."""
     given = arguments.bind(t, node, "average", "x axis= weights= keepdims=", args, keywords)
     made, along = Composer(t, node), _along(given)
-    x = made.array(given["x"])
+    x = made.floats(given["x"])  # a product of integers would not fit
     if not is_given(given["weights"]):
         return made.call("mean", x, **along)
     weights = made.array(given["weights"])
@@ -113,6 +113,8 @@ def _isclose(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: 
     given = arguments.bind(t, node, "isclose", "a b rtol= atol= equal_nan=", args, keywords)
     made = Composer(t, node)
     a, b = (made.operand(given[n]) for n in ("a", "b"))
+    if isinstance(b, Cell):
+        b = made.floats(b)  # a difference of integers would not fit
     rtol, atol = (given[n] if is_given(given[n]) else number(v) for n, v in (("rtol", 1e-5), ("atol", 1e-8)))
     difference = made.call("abs", made.op("-", a, b))
     allowed = made.op("+", atol, made.op("*", rtol, made.call("abs", b)))
@@ -150,10 +152,12 @@ def _array_equal(t: ProgramTranslator, node: ast.Call, args: list[Value], keywor
 
 # -- norms --------------------------------------------------------------------------------------
 
+_NORM = "x ord= axis= keepdims="
+
 
 def _norm(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     """`numpy.linalg.norm`: the root of the sum of squares; of vectors also of order 0, 1, inf, -inf and p."""
-    given = arguments.bind(t, node, "norm", "x ord= axis= keepdims=", args, keywords)
+    given = arguments.bind(t, node, "norm", _NORM, args, keywords)
     made, along = Composer(t, node), _along(given)
     x = made.floats(given["x"])
     order = given["ord"]
@@ -177,10 +181,22 @@ def _norm(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dic
     return made.op("**", powers, number(1.0 / order.const))
 
 
+def of_singular_values(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> bool:
+    """Whether the norm that a call asks for is one of a matrix's singular values."""
+    given = arguments.bind(t, node, "norm", _NORM, args, keywords)
+    count = len(arguments.axes(t, node, given["axis"], len(arguments.array(t, node, given["x"]).shape)))
+    return count == 2 and _order(given) in (2, -2, "nuc")
+
+
+def _order(given: dict[str, Value]) -> object:
+    """The order of a norm, where it is a constant."""
+    order = given["ord"]
+    return order.value if isinstance(order, Text) else order.const if isinstance(order, Scalar) else None
+
+
 def _matrix_norm(made: Composer, x: Cell, given: dict[str, Value]) -> Value:
     """Of matrices the extreme sum of a column (1, -1) or row (inf, -inf), or of singular values (2, -2, nuc)."""
-    order = given["ord"]
-    kind = order.value if isinstance(order, Text) else order.const if isinstance(order, Scalar) else None
+    kind = _order(given)
     if kind not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise made.t.type_error(made.node, "`ord` of matrices is 'fro', 'nuc', 1, -1, 2, -2, np.inf or -np.inf",
                                 "give one axis for norms of vectors")  # fmt: skip

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pykern.language.builtin import builtin
+from pykern.language.composed.kinds import is_complex
 
 
 class EighResult(NamedTuple):
@@ -72,6 +73,7 @@ def pseudo_inverse(a, least):
 
 def _floats(a):
     """Matrices of floats with 32 or 64 bits."""
+    assert not is_complex(a), "complex matrices have no factors in array programs"
     return a if a.dtype == np.float32 else a.astype(np.float64)
 
 
@@ -184,7 +186,7 @@ def lstsq(a, b, rcond=None):
     """
     m, n = a.shape
     x = _floats(a)
-    y = _floats(b) if x.dtype == np.float32 else b.astype(np.float64)
+    y = _floats(b) if x.dtype == np.float32 else _floats(b).astype(np.float64)
     rounding = 1.1920929e-07 if x.dtype == np.float32 and y.dtype == np.float32 else 2.220446049250313e-16
     least = max(m, n) * rounding if rcond is None else rcond
     columns = y[:, None] if b.ndim == 1 else y

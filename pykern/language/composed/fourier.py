@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from pykern.language.builtin import builtin
+from pykern.language.composed.kinds import is_complex, wide_floats
 
 
 @builtin
@@ -78,6 +79,7 @@ def _mirrored(x, sign):
 
 def rfft(a, n=None, axis=-1, norm=None):
     """Transform one axis of a real array; what follows from symmetry is left out."""
+    assert not is_complex(a), "np.fft.rfft takes real arrays; np.fft.fft transforms complex ones"
     moved = np.moveaxis(a, axis, -1)
     count = moved.shape[-1] if n is None else n
     assert count > 0, "a transform has at least one point"
@@ -101,7 +103,7 @@ def rfft(a, n=None, axis=-1, norm=None):
 
 def irfft(a, n=None, axis=-1, norm=None):
     """Transform one axis back to real numbers."""
-    moved = np.moveaxis(a, axis, -1)
+    moved = np.moveaxis(wide_floats(a), axis, -1)
     count = 2 * (moved.shape[-1] - 1) if n is None else n
     assert count > 0, "a transform has at least one point"
     factor = _factor(norm, count, True)

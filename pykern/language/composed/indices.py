@@ -8,6 +8,10 @@ import numpy as np
 def ix_(*args):
     """Give vectors of indices the axes by which they broadcast to the product of all."""
     rank = len(args)
+    for a in args:
+        assert np.asarray(a).dtype != np.bool_, (
+            "np.ix_ takes indices in array programs: of a mask, np.flatnonzero"
+        )
     return tuple(
         [np.reshape(np.asarray(a), (1,) * k + (len(a),) + (1,) * (rank - 1 - k)) for k, a in enumerate(args)]
     )
@@ -27,7 +31,7 @@ def unravel_index(indices, shape):
     """Give the index in each axis of flat indices."""
     lengths = (shape,) if isinstance(shape, int) else tuple(shape)
     found = []
-    left = indices
+    left = np.asarray(indices).astype(np.int64)
     for n in lengths[:0:-1]:
         found.append(left % n)
         left = left // n
@@ -37,7 +41,7 @@ def unravel_index(indices, shape):
 
 def ravel_multi_index(multi_index, dims):
     """Give flat indices of indices in each axis."""
-    flat = multi_index[0]
+    flat = np.asarray(multi_index[0]).astype(np.int64)
     for k in range(1, len(dims)):
         flat = flat * dims[k] + multi_index[k]
     return flat

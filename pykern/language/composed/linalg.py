@@ -51,7 +51,8 @@ def matmul(x1, x2):
 
 def vecdot(x1, x2, *, axis=-1):
     """Sum the products along an axis, with the conjugate of the first vectors."""
-    return np.sum(np.conj(x1) * x2, axis=axis)
+    products = np.conj(x1) * x2
+    return np.sum(products, axis=axis).astype(products.dtype)
 
 
 def cross(x1, x2):
@@ -69,6 +70,13 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     if axis is None:
         found = np.linalg.norm(np.ravel(x), ord=ord)
         return np.reshape(found, (1,) * x.ndim) if keepdims else found
+    if not isinstance(axis, int):
+        moved = np.moveaxis(x, axis, tuple(range(len(axis))))
+        found = np.linalg.norm(np.reshape(moved, (-1, *moved.shape[len(axis) :])), ord=ord, axis=0)
+        left = list(x.shape)
+        for k in axis:
+            left[k] = 1
+        return np.reshape(found, tuple(left)) if keepdims else found
     return np.linalg.norm(x, ord=ord, axis=axis, keepdims=keepdims)
 
 

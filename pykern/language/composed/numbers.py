@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pykern.language.composed.kinds import is_integer, small_floats
+
 
 def fix(x):
     """Cut the fraction off."""
@@ -23,14 +25,25 @@ def lcm(x1, x2):
 
 def modf(x):
     """Give the fraction and the whole part, both with the sign of the number."""
-    whole = np.trunc(x)
-    return np.where(np.isinf(x), np.copysign(0.0, x), np.copysign(x - whole, x)), whole
+    y = small_floats(x)
+    whole = np.trunc(y)
+    return np.where(np.isinf(y), np.copysign(0.0, y), np.copysign(y - whole, y)).astype(y.dtype), whole
 
 
 def ldexp(x1, x2):
-    """Multiply by a power of two, in two steps, so that only the result overflows."""
-    half = x2 // 2
-    return x1 * np.exp2(half * 1.0).astype(x1.dtype) * np.exp2((x2 - half) * 1.0).astype(x1.dtype)
+    """Multiply by a power of two, in three steps, so that only the result overflows, and is rounded once."""
+    given = small_floats(x1)
+    x = given.astype(np.float32) if given.dtype == np.float16 else given
+    limit = 100 if x.dtype == np.float32 else 1000
+    power = np.asarray(x2)
+    is_wide = power.dtype == np.int64 or power.dtype == np.uint32
+    power = power.astype(np.int64 if is_wide else np.int32)
+    last = np.clip(power, -limit, limit)
+    second = np.clip(power - last, -limit, limit)
+    first = np.clip(power - last - second, -limit, limit)
+    for step in (first, second, last):
+        x = x * np.exp2(step * 1.0).astype(x.dtype)
+    return x.astype(given.dtype)
 
 
 def ediff1d(ary):
@@ -47,7 +60,8 @@ def unwrap(p, discont=None, axis=-1, *, period=6.283185307179586):
     wrapped = np.where((wrapped == -period / 2) & (steps > 0), period / 2, wrapped)
     corrections = np.where(np.abs(steps) < limit, 0.0, wrapped - steps)
     turned = np.concatenate((moved[..., :1], moved[..., 1:] + np.cumsum(corrections, axis=-1)), axis=-1)
-    return np.moveaxis(turned, -1, axis)
+    found = np.moveaxis(turned, -1, axis)
+    return found.astype(p.dtype) if is_integer(p) and isinstance(period, int) else found
 
 
 def cumulative_sum(x, axis=None, *, include_initial=False):
@@ -107,7 +121,8 @@ def i0(x):
 
 def vecdot(x1, x2, *, axis=-1):
     """Sum the products along an axis, with the conjugate of the first vectors."""
-    return np.sum(np.conj(x1) * x2, axis=axis)
+    products = np.conj(x1) * x2
+    return np.sum(products, axis=axis).astype(products.dtype)
 
 
 def matvec(x1, x2):
@@ -142,11 +157,12 @@ def isrealobj(x):
 
 def frexp(x):
     """Give a fraction from a half to one and a power of two, of normal numbers, 0, infinities and NaN."""
-    is_plain = (x != 0) & np.isfinite(x)
-    whole = np.where(is_plain, x, 1.0)
+    y = small_floats(x)
+    is_plain = (y != 0) & np.isfinite(y)
+    whole = np.where(is_plain, y, 1.0)
     power = np.floor(np.log2(np.abs(whole))) + 1
     fraction = np.ldexp(whole, -power.astype(np.int32))
     is_one, is_small = np.abs(fraction) >= 1, np.abs(fraction) < 0.5
     fraction = np.where(is_one, fraction / 2, np.where(is_small, fraction * 2, fraction))
     power = power + is_one - is_small
-    return np.where(is_plain, fraction, x).astype(x.dtype), np.where(is_plain, power, 0).astype(np.int32)
+    return np.where(is_plain, fraction, y).astype(y.dtype), np.where(is_plain, power, 0).astype(np.int32)

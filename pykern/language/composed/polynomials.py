@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 
@@ -31,18 +33,18 @@ def polyder(p, m=1):
     return found
 
 
-def polyint(p, m=1, k=0.0):
-    """Give the integral of order `m`, with the constant `k`."""
+def polyint(p, m=1, k: Any = 0.0):
+    """Give the integral of order `m`, with the constant `k`, or with one for each step."""
     found = p
-    for _ in range(m):
+    for step in range(m):
         n = len(found)
-        found = np.append(found / (n - np.arange(n)), k)
+        found = np.append(found / (n - np.arange(n)), k if np.ndim(k) == 0 else k[step])
     return found
 
 
 def polyfit(x, y, deg):
     """Fit a polynomial by least squares, its columns scaled as in NumPy."""
-    columns = np.vander(x, deg + 1)
+    columns = np.vander(x + 0.0, deg + 1)
     scale = np.sqrt(np.sum(columns * columns, axis=0))
     found = np.linalg.lstsq(columns / scale, y)[0]
     return found / scale if y.ndim == 1 else found / scale[:, None]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pykern.language.composed.kinds import is_integer
+
 
 def matrix_transpose(x):
     """Exchange the last two axes."""
@@ -98,7 +100,7 @@ def insert(arr, obj, values, axis=None):
     if arr.ndim == 1:
         return _inserted(moved, obj, np.atleast_1d(values))
     if np.ndim(values) == arr.ndim:
-        return np.moveaxis(_inserted(moved, obj, np.moveaxis(values, 0, axis)), 0, axis)
+        return np.moveaxis(_inserted(moved, obj, values), 0, axis)
     return np.moveaxis(_inserted(moved, obj, np.broadcast_to(values, (1, *moved.shape[1:]))), 0, axis)
 
 
@@ -123,6 +125,7 @@ def _packed(bits, is_high_first):
 
 def packbits(a, axis=None, bitorder="big"):
     """Pack bits into bytes, the first one highest unless `bitorder` says otherwise."""
+    assert is_integer(a), "np.packbits takes an array of integers or bools"
     bits = (a != 0).astype(np.int64)
     if axis is None:
         return _packed(np.ravel(bits), bitorder == "big")
@@ -139,6 +142,7 @@ def _unpacked(moved, is_high_first):
 
 def unpackbits(a, axis=None, *, bitorder="big"):
     """Give the bits of bytes, the highest first unless `bitorder` says otherwise."""
+    assert a.dtype == np.uint8, "np.unpackbits takes an array of uint8"
     if axis is None:
         return _unpacked(np.ravel(a), bitorder == "big")
     return np.moveaxis(_unpacked(np.moveaxis(a, axis, -1), bitorder == "big"), -1, axis)

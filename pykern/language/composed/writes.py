@@ -7,7 +7,7 @@ import numpy as np
 
 def copyto(dst, src, *, where=True):
     """Write values where the condition holds."""
-    dst[...] = np.where(where, src, dst).astype(dst.dtype)
+    dst[...] = np.where(where, np.asarray(src).astype(dst.dtype), dst)
 
 
 def putmask(a, mask, values):
@@ -15,14 +15,14 @@ def putmask(a, mask, values):
     assert np.ndim(values) == 0 or np.shape(values) == a.shape, (
         "np.putmask takes a number or an array of the shape"
     )
-    a[...] = np.where(mask, values, a).astype(a.dtype)
+    a[...] = np.where(mask, np.asarray(values).astype(a.dtype), a)
 
 
 def place(arr, mask, vals):
     """Write a number, or the one element of `vals`, where the mask is true."""
     assert np.size(vals) == 1, "np.place takes one value in array programs"
     value = vals if np.ndim(vals) == 0 else vals[0]
-    arr[...] = np.where(mask, value, arr).astype(arr.dtype)
+    arr[...] = np.where(mask, np.asarray(value).astype(arr.dtype), arr)
 
 
 def fill_diagonal(a, val):
