@@ -418,7 +418,7 @@ def test_complex_arrays(rng: np.random.Generator, tmp_path: Path) -> None:
     assert repr(described) == "pk.spec((5,), np.complex64)" and pk.spec((5,), z.dtype) == described
     made = pk.export(squared, described, described, ndrange=5, form="c")
     out = np.zeros_like(z)
-    function = getattr(compiled_c(made.text, "squared"), "squared")
+    function = compiled_c(made.text, "squared").squared
     function(*(ctypes.c_void_p(array.ctypes.data) for array in (out, z)))
     np.testing.assert_allclose(out, z * z + 1j, rtol=1e-6)
     page = pk.export(squared, out, z, ndrange=5, form="html").text
