@@ -2,11 +2,15 @@
 
     python docs/device_table.py [opencl ...]
     python docs/device_table.py --keep metal:emulated "opencl (OpenCL C)" "sm_75 (emulated)"
+    python docs/device_table.py --record webgpu cases.jsonl
+    python docs/device_table.py --recorded webgpu=cases.jsonl
 
 Comes in: the tests of `device_features.SUITES`, run once a device in a process of its own. Where a driver dies, what
 is left of its column has failed. Goes out: `devices.md` beside this file. A device that is not named keeps no column of
-an earlier run: it is "not run"; with `--keep` it has the column that the file has. Chips of emulated GPUs have a
-table of their own, with the same rows: each runs the cases of its device.
+an earlier run: it is "not run"; with `--keep` it has the column that the file has. `--record` runs one column and only
+writes what became of its cases; `--recorded` runs nothing, and replaces the columns of which it is given such a file.
+So columns can run one by one, beside other work. Chips of emulated GPUs have a table of their own, with the same rows:
+each runs the cases of its device.
 """
 
 from __future__ import annotations
@@ -95,17 +99,24 @@ Case = dict[str, Any]
 def main(arguments: list[str]) -> None:
     if arguments[:1] == ["--record"]:
         sys.exit(record(arguments[1], Path(arguments[2])))
-    keeps = arguments[:1] == ["--keep"]
-    arguments = arguments[keeps:]
     every = (*DEVICES, *CHIPS)
-    chosen = [device for device in every if device in (arguments or every) and is_here(device)]
     file = ROOT / "docs" / "devices.md"
     text = file.read_text()
     behind = text[text.index(OWN_TEXT) :]  # before the tests, which take an hour
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        cases = dict(zip(chosen, pool.map(run, chosen), strict=True))
+    keeps = arguments[:1] in (["--keep"], ["--recorded"])
+    if arguments[:1] == ["--recorded"]:
+        files = dict(argument.rsplit("=", 1) for argument in arguments[1:])
+        cases = {device: recorded(Path(name)) for device, name in files.items()}
+    else:
+        arguments = arguments[keeps:]
+        chosen = [device for device in every if device in (arguments or every) and is_here(device)]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            cases = dict(zip(chosen, pool.map(run, chosen), strict=True))
+    unknown = [device for device in cases if device not in every]
+    if unknown:
+        sys.exit(f"no columns: {', '.join(unknown)}; there are {', '.join(every)}")
     columns = {device: cases.get(device, []) for device in every}
-    file.write_text(page(columns, behind, Kept(text, chosen) if keeps else None))
+    file.write_text(page(columns, behind, Kept(text, list(cases)) if keeps else None))
     failed = [case for cases in columns.values() for case in cases if case["outcome"] == "failed"]
     sys.exit("\n".join(f"failed: {case['id']}" for case in failed) or 0)
 
@@ -128,8 +139,13 @@ def run(device: str) -> list[Case]:
         file = Path(folder) / "cases"
         command = [sys.executable, __file__, "--record", device, str(file)]
         subprocess.run(command, cwd=ROOT, env=environment(device, folder), check=False)
-        cases = (json.loads(line) for line in file.read_text().splitlines())
-        return list({case["id"]: case for case in cases}.values())
+        return recorded(file)
+
+
+def recorded(file: Path) -> list[Case]:
+    """The cases of a file that `record` wrote, each as it ended."""
+    cases = (json.loads(line) for line in file.read_text().splitlines())
+    return list({case["id"]: case for case in cases}.values())
 
 
 def environment(device: str, folder: str) -> dict[str, str]:

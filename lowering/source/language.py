@@ -19,7 +19,8 @@ from pykern.lowering.source.expressions import ATOM, LOOSE, UNARY, Expression, c
 from pykern.lowering.source.msl_fragments import Moved
 
 _COMPUTED_IN_F64 = (
-    "use pk.f32: np.zeros and np.eye are f64 without dtype=, as is a product of integers and floats of Python; "
+    "use pk.f32: np.zeros and np.eye are f64 without dtype=, as is a product of integers and floats of Python, or "
+    "what is computed with a parameter that is a float of Python's (annotate it, `rate: pk.f32`); "
     "pk.gamma, pk.lgamma and pk.isqrt of 64 bits are computed in f64, too"
 )
 

@@ -51,7 +51,7 @@ def source_memory(options: SourceOptions, language: Language, offsets: bool) -> 
     """With `options.words` a kernel for drivers of pykern's own, else one that a person reads and launches; with
     `offsets` arrays begin where a number of the launch says."""
     fused = language.accurate  # WGSL's `fma` may round twice
-    doubles = options.f64 or (language.accurate and "f64" in language.types)
+    doubles = has_doubles(options, language)
     functions: tuple[Pass, ...] = (ExpandLibrary(fused=fused, doubles=doubles), ExpandIntegerPower())
     if options.words or not language.accurate or language.native:
         # with floats of 64 bits nothing needs to stay
@@ -80,6 +80,11 @@ def source_memory(options: SourceOptions, language: Language, offsets: bool) -> 
             *([CheckNesting()] if options.lavapipe else []),
         )
     )
+
+
+def has_doubles(options: SourceOptions, language: Language) -> bool:
+    """Whether functions of f32 may be computed in floats of 64 bits."""
+    return options.f64 or (language.accurate and "f64" in language.types)
 
 
 def c_pipeline() -> Pipeline:

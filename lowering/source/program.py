@@ -33,6 +33,7 @@ from pykern.lowering.source.host import Callee, host_lines, value_name
 from pykern.lowering.source.language import CALLED, Language
 from pykern.lowering.source.names import Names, UserNames
 from pykern.lowering.source.options import OFFSETS, SourceOptions, matrix_unit, options_of
+from pykern.lowering.source.pipeline import has_doubles
 from pykern.lowering.source.target import LANGUAGES, Given, binary_of, flattened, printed
 from pykern.passes.kernels import body, integers, kernels, named, programs, rank, update_type
 
@@ -53,12 +54,14 @@ def lower(
     """Lower the program to a text that a person reads, whose function in C is called `symbol`; with the option `words`
     to the texts that pykern launches."""
     name, how = options_of(target)
-    if how.words:
-        return device.lower(
-            module, function, options, target, kernel_target.lower, record, matrix_unit(target)
-        )
     text = ProgramText(module, UserNames(function), name, how)
-    made = device.lower(module, function, options, target, text.add, record, matrix_unit(target))
+    kernel = kernel_target.lower if how.words else text.add
+    made = device.lower(
+        module, function, options, target, kernel, record, matrix_unit(target),
+        doubles=has_doubles(how, text.language),
+    )  # fmt: skip
+    if how.words:
+        return made
     if name in APART:
         return made
     started = time.perf_counter()

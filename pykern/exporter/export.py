@@ -159,9 +159,8 @@ def _described(value: Any) -> Any:
         return trees.rebuilt(value, (_described(leaf) for _, leaf in trees.leaves(value)))
     if isinstance(value, Spec) or not getattr(value, "shape", ()):
         return value
-    dtype = value.dtype if isinstance(value.dtype, DType) else by_numpy_name(str(value.dtype))
-    assert dtype is not None
-    return spec(tuple(value.shape), dtype)
+    kind = value.dtype
+    return spec(tuple(value.shape), kind if isinstance(kind, DType) else by_numpy_name(str(kind)) or kind)
 
 
 def _target(form: Form, name: str, given: str | None, comments: bool) -> str:

@@ -18,7 +18,7 @@ from pykern.data.source import COMPLEX, ArgSpec, ArraySpec, Parameter, ScalarSpe
 from pykern.data.synthetic_frame import at_users_line
 from pykern.errors import KernelTypeError
 from pykern.launching.arguments import fields_of, is_array, pass_value, struct_name
-from pykern.types import ArrayAnnotation, DType, IntentAnnotation, named_type
+from pykern.types import ArrayAnnotation, DType, IntentAnnotation, complex_type, named_type
 
 LONGEST = 2**63 - 1
 """Elements of a dimension: an index counts them."""
@@ -33,7 +33,8 @@ class Spec:
     layout: str = "C"
 
     def __repr__(self) -> str:
-        return f"pk.spec({self.shape!r}, pk.{self.dtype.name})"
+        kind = f"np.complex{self.dtype.bits}" if self.dtype.kind == "c" else f"pk.{self.dtype.name}"
+        return f"pk.spec({self.shape!r}, {kind})"
 
 
 @at_users_line
@@ -42,7 +43,7 @@ def spec(shape: int | str | tuple[int | str | None, ...] | None, dtype: Any, lay
 
     `layout` is ``"C"`` or ``"strided"``. Lengths given as integers are facts the compiler may use.
     """
-    named = named_type(dtype)
+    named = named_type(dtype) or complex_type(dtype)
     if named is None:
         raise KernelTypeError(f"pk.spec takes a dtype such as pk.f32, not {dtype!r}")
     if layout not in ("C", "strided"):

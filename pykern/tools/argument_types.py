@@ -12,7 +12,7 @@ from typing import Any
 
 from pykern.api.user_file import UsageError
 from pykern.launching.specs import spec
-from pykern.types import BY_NAME, ArrayAnnotation, IntentAnnotation, by_numpy_name, static
+from pykern.types import BY_NAME, COMPLEX, ArrayAnnotation, DType, IntentAnnotation, by_numpy_name, static
 
 _ARGUMENT = re.compile(r"""(?:'[^']*'|"[^"]*"|\([^)]*\)|[^\s,\[(])+(?:\[[^\]]*\])?|\[[^\]]*\]""")
 """A type with its lengths, a quoted string, or a tuple; what stands between is spaces and commas."""
@@ -60,17 +60,23 @@ def _from_annotation(name: str, annotation: Any) -> Any:
 
 def _from_text(text: str) -> Any:
     match = _TYPE.fullmatch(text)
-    dtype = (BY_NAME.get(match[1]) or by_numpy_name(match[1])) if match else None
+    dtype = _named(match[1]) if match else None
     if match is None or dtype is None:
         raise UsageError(
             f"--args: `{text}` is no type",
-            hint=f"write one of {', '.join(BY_NAME)}, or an array of it: f32[?,128]",
+            hint=f"write one of {', '.join(BY_NAME)}, complex64, complex128, or an array of it: f32[?,128]",
         )
     if match[2] is None:
         return dtype
     return spec(
         lengths(match[2], f"--args {text}", "write f32[?,128]: a length, or ? where it is open"), dtype
     )
+
+
+def _named(name: str) -> DType | None:
+    """The type that is called so, here or by NumPy."""
+    whole = {f"complex{dtype.bits}": dtype for dtype in COMPLEX.values()}
+    return BY_NAME.get(name) or by_numpy_name(name) or whole.get(name)
 
 
 def lengths(text: str, where: str, hint: str) -> tuple[int | None, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import ctypes
 import json
 import re
@@ -20,6 +21,7 @@ from pykern.data.target import parse
 from pykern.exporter.forms import FORMS
 from pykern.runtime import registry
 from pykern.runtime.driver import Memory
+from pykern.tools.cli import main
 from tests.lowering.source_runs import c_compiler, compiled_c
 
 F = pk.f32
@@ -401,3 +403,29 @@ def test_a_manifest_is_enough_to_launch(
     made = exported(form, target=target)
     found = run_by_manifest(made, device, values, x.shape)
     np.testing.assert_allclose(found, heated_by_numpy(x), rtol=2e-6, atol=2e-6)
+
+
+@pk.kernel
+def squared(out, z):
+    i = pk.index()
+    out[i] = z[i] * z[i] + 1j
+
+
+def test_complex_arrays(rng: np.random.Generator, tmp_path: Path) -> None:
+    """In C and in a page they are pairs of floats, given or only described."""
+    z = (rng.standard_normal(5) + 1j * rng.standard_normal(5)).astype(np.complex64)
+    described = pk.spec(5, np.complex64)
+    assert repr(described) == "pk.spec((5,), np.complex64)" and pk.spec((5,), z.dtype) == described
+    made = pk.export(squared, described, described, ndrange=5, form="c")
+    out = np.zeros_like(z)
+    function = compiled_c(made.text, "squared").squared
+    function(*(ctypes.c_void_p(array.ctypes.data) for array in (out, z)))
+    np.testing.assert_allclose(out, z * z + 1j, rtol=1e-6)
+    page = pk.export(squared, out, z, ndrange=5, form="html").text
+    assert base64.b64encode(z.tobytes()).decode() in page
+    (tmp_path / "k.py").write_text(
+        "import pykern as pk\n@pk.kernel\ndef k(out, z):\n    out[pk.index()] = z[pk.index()] * 2j\n"
+    )
+    told = ["export", f"{tmp_path / 'k.py'}::k", "--args", "complex64[5] complex64[?]", "--ndrange", "5"]
+    assert main([*told, "--as", "opencl-c", "-o", str(tmp_path / "k.cl")]) == 0
+    assert "z_n0" in (tmp_path / "k.cl").read_text()

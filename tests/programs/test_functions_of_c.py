@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.pytest_plugin import need_device
 
 
 @pk.kernel
@@ -65,3 +66,21 @@ def test_derivatives(rng, name):
     slopes = ((value(x + step) ** 2 - value(x - step) ** 2) / (2 * step)).astype(float)
     np.testing.assert_allclose(pk.grad(total)(x), slopes, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(pk.jvp(total, (x,), (way,))[1], slopes @ way, rtol=1e-6)
+
+
+@pk.jit
+def lengths(x, y):
+    return np.hypot(x, y), np.hypot(x, y).max()
+
+
+def test_devices_without_f64(rng):
+    """Without floats of 64 bits hypot is computed from scaled numbers, and off by 2 units at most."""
+    x, y = rng.standard_normal(70).astype(np.float32), rng.standard_normal(70).astype(np.float32)
+    x[:4], y[:4] = (1e30, 1e-30, np.inf, np.nan), (2e30, -2e-30, np.nan, np.inf)
+    made = lengths.lower(x, y, target="wgsl")
+    assert "f64" not in made.compile().source
+    need_device("metal:emulated")
+    found, most = lengths(pk.array(x, device="metal:emulated"), pk.array(y, device="metal:emulated"))
+    exact = np.hypot(x.astype(float), y.astype(float))
+    np.testing.assert_allclose(found.numpy(), exact, rtol=3e-7)
+    assert np.isinf(most)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
+from pykern.runtime.drivers import waiting
 from pykern.runtime.drivers.waiting import wait
 
 MAIN = threading.main_thread()
@@ -41,6 +42,17 @@ def test_short_work_is_waited_for_in_this_thread() -> None:
     seen: list[threading.Thread] = []
     wait(lambda: True, lambda: seen.append(threading.current_thread()))
     assert seen == [MAIN]
+
+
+def test_this_thread_asks_with_pauses_before_another_one_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "LONG", 1e9)
+    seen: list[threading.Thread] = []
+    asked = iter([False] * 30 + [True])
+    wait(lambda: next(asked), lambda: seen.append(threading.current_thread()))
+    assert seen == [MAIN] and not list(asked)
+    monkeypatch.setattr(waiting, "LONG", -1.0)
+    wait(lambda: False, lambda: seen.append(threading.current_thread()))
+    assert len(seen) == 2 and seen[1] is not MAIN
 
 
 @pytest.mark.parametrize("finished", [lambda: True, lambda: False])

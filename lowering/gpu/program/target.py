@@ -60,11 +60,13 @@ def lower(
     record: Record,
     matrix_unit: str = "",
     warpgroup_unit: str = "",
+    doubles: bool = True,
 ) -> DeviceProgram:
-    """Lower the program, and each of its kernels with `kernel`. `matrix_unit`, `warpgroup_unit`: as of
+    """Lower the program, and each of its kernels with `kernel`. `matrix_unit`, `warpgroup_unit`, `doubles`: as of
     `device_pipeline`."""
-    units = matrix_unit, target.aligned, warpgroup_unit
-    device_pipeline(*units).run(module, record, texts=record.texts)
+    device_pipeline(matrix_unit, target.aligned, warpgroup_unit, doubles).run(
+        module, record, texts=record.texts
+    )
     found = programs(module)
     if len(found) != 1:
         raise TargetError(f"{len(found)} functions are marked kern.program, and one is expected")

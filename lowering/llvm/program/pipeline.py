@@ -63,11 +63,15 @@ def launch_pipeline(debug: bool = False) -> Pipeline:
     return raised + Pipeline((OutlineLaunches(),))
 
 
+def function_pipeline(doubles: bool = True) -> Pipeline:
+    """Functions of the C library that are arithmetic before fusion. `doubles`: the target has floats of 64 bits."""
+    return Pipeline((ExpandLibrary(functions=CALLED_NO_MORE, doubles=doubles),))
+
+
 def tensor_pipeline() -> Pipeline:
     """Tensors to tensors: fewer, larger operations."""
     return Pipeline(
         (
-            ExpandLibrary(functions=CALLED_NO_MORE),  # before fusion, as arithmetic
             PrepareSignature(),  # early: marks are on the function as the frontend left it
             Upstream("convert-elementwise-to-linalg"),
             Upstream("func.func(linalg-generalize-named-ops)"),

@@ -29,7 +29,12 @@ from pykern.lowering.llvm.optimisation import CAREFUL, passes_for
 from pykern.lowering.llvm.program.launcher import kinds_of, nest_of, run_text, teams_of, teams_text
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.program.object_functions import ExportedProgram
-from pykern.lowering.llvm.program.pipeline import buffer_pipeline, llvm_pipeline, tensor_pipeline
+from pykern.lowering.llvm.program.pipeline import (
+    buffer_pipeline,
+    function_pipeline,
+    llvm_pipeline,
+    tensor_pipeline,
+)
 from pykern.lowering.llvm.program.work import work_of
 from pykern.lowering.llvm.resources import resources
 from pykern.lowering.llvm.runtime_functions import RUNTIME
@@ -140,7 +145,7 @@ def _lowered(
 ) -> ProgramCode:
     host, machine = host_of(target)
     short_floats = has_short_floats(module)
-    for pipeline in (tensor_pipeline(), buffer_pipeline()):
+    for pipeline in (function_pipeline(), tensor_pipeline(), buffer_pipeline()):
         pipeline.run(module, record, texts=record.texts)
     found = programs(module)
     if len(found) != 1:

@@ -57,7 +57,10 @@ class MakeKernels(Pass):
                 if not all(map(is_contiguous, copy.operands)):
                     copy_to_generic(copy)
             for op in named(program, "linalg.generic"):
-                _fuse_products(op)
+                if outputs_of(op):
+                    _fuse_products(op)
+                else:  # its values went into another op, and the call in it kept it
+                    op.erase()
             planner = FusionPlanner(module, program, FORMS)
             for group in planner.groups():
                 _make(place, planner, group)
