@@ -16,6 +16,7 @@ each runs the cases of its device.
 from __future__ import annotations
 
 import datetime
+import functools
 import json
 import os
 import re
@@ -325,7 +326,7 @@ def cell(feature: str, cases: list[Case], reasons: list[str]) -> str:
     """``12/12``, ``unsupported (1)`` with the number of the reason, or ``not run`` where the device was not."""
     if not cases:
         return "not run"
-    mine = [case for case in cases if feature in features_of(case["test"], set(case["dtypes"]))]
+    mine = [case for case in cases if feature in rows_of(case["test"], tuple(case["dtypes"]))]
     skipped = [case["reason"] for case in mine if case["outcome"] == "skipped"]
     behind = _numbered(
         [each.removeprefix("Skipped: ").removeprefix("unsupported: ") for each in skipped], reasons
@@ -333,6 +334,12 @@ def cell(feature: str, cases: list[Case], reasons: list[str]) -> str:
     if mine and all(case["outcome"] == "skipped" for case in mine):
         return f"unsupported{behind}"
     return _count(mine) + behind
+
+
+@functools.cache
+def rows_of(test: str, dtypes: tuple[str, ...]) -> frozenset[str]:
+    """The rows that a case counts in; found once, as there are more patterns than `fnmatch` keeps compiled."""
+    return frozenset(features_of(test, set(dtypes)))
 
 
 def _numbered(told: list[str], reasons: list[str]) -> str:
