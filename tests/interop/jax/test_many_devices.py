@@ -111,7 +111,7 @@ print("right")
 def _on_eight_devices(*program: str) -> None:
     flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(
-        [sys.executable, *program], env=os.environ | flags, capture_output=True, text=True, timeout=900
+        [sys.executable, *program], env=os.environ | flags, capture_output=True, text=True, timeout=800
     )
     assert "right" in done.stdout, done.stderr[-3000:]
 
