@@ -87,7 +87,7 @@ class DeviceHandler:
         given, made = frame.arguments(), frame.results()
         opened = registry.opened(registry.full_name(self.kind, frame.ordinal()))
         stream = foreign_stream(opened, frame.stream())
-        shapes = [spec.shape if isinstance(spec, ArraySpec) else () for spec in self.specs]
+        shapes = [_shape(spec) for spec in self.specs]
         inputs = _all_fit("argument", given, shapes)
         outputs = _all_fit("result", made, [result.shape for result in self.results])
         every = [*outputs, *inputs]
@@ -130,6 +130,11 @@ class DeviceHandler:
 
 Fitting = tuple[Buffer, tuple[int, ...]]
 """A buffer, and the shape behind the dimensions of a batch."""
+
+
+def _shape(spec: ArraySpec | ScalarSpec) -> tuple[int, ...]:
+    """The lengths of an argument, which are all known."""
+    return tuple(n for n in spec.shape if n is not None) if isinstance(spec, ArraySpec) else ()
 
 
 def _all_fit(what: str, buffers: Sequence[Buffer], shapes: Sequence[tuple[int, ...]]) -> list[Fitting]:

@@ -84,3 +84,34 @@ def test_devices_without_f64(rng):
     exact = np.hypot(x.astype(float), y.astype(float))
     np.testing.assert_allclose(found.numpy(), exact, rtol=3e-7)
     assert np.isinf(most)
+
+
+@pk.jit
+def neighbours(x):
+    return np.nextafter(x, 2), np.nextafter(x, 2).max()
+
+
+@pk.kernel
+def doubled_0(y, x):
+    i = pk.index()
+    assert x[i] < 1
+    y[i] = 2 * x[i]
+
+
+@pk.jit
+def doubled(x):
+    y = np.empty_like(x)
+    doubled_0(y, x, ndrange=len(x))
+    return np.sqrt(y) + y[::-1]
+
+
+def test_devices(rng):
+    """A function that is called twice for the same elements, once for a reduction; and a kernel whose name is one that
+    a kernel of the program's own would have."""
+    need_device("opencl:0")
+    x = rng.random(70)
+    found, most = neighbours(pk.array(x, device="opencl:0"))
+    np.testing.assert_array_equal(found.numpy(), np.nextafter(x, 2))
+    assert most == np.nextafter(x, 2).max()
+    roots = doubled(pk.array(x, device="opencl:0"))
+    np.testing.assert_allclose(roots.numpy(), np.sqrt(2 * x) + 2 * x[::-1], rtol=1e-14)
