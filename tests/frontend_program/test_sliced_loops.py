@@ -32,6 +32,16 @@ def eliminated(a, b):
     return a
 
 
+def eliminated_row_by_row(a, b):
+    a, b = a.copy(), b.copy()
+    for k in range(a.shape[0] - 1):
+        for i in range(k + 1, a.shape[0]):
+            factor = a[i, k] / a[k, k]
+            a[i, k:] -= factor * a[k, k:]
+            b[i] -= factor * b[k]
+    return b
+
+
 def by_columns(a, b):
     a = a.copy()
     for j in range(a.shape[0]):
@@ -82,8 +92,8 @@ def squares_of_corners(a, b):
 
 @pytest.mark.parametrize(
     "function",
-    [solved_forwards, solved_backwards, eliminated, by_columns, by_elements, moved_in_itself, means_and_traces,
-     triangles, squares_of_corners],
+    [solved_forwards, solved_backwards, eliminated, eliminated_row_by_row, by_columns, by_elements, moved_in_itself,
+     means_and_traces, triangles, squares_of_corners],
 )  # fmt: skip
 def test_loops_with_slices_of_changing_length(rng, function):
     n = 61

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pykern.frontend.mathematics import NAMES, OF_NUMPY
 from pykern.frontend.program.linear_numbers import Linear, Spans, greatest, least, linear
 from pykern.frontend.program.loop_integers import Integers, indices_of
 from pykern.frontend.program.values import Cell
-from pykern.frontend.values import Scalar, Value
+from pykern.frontend.values import Scalar, Undefined, Value
 
 Lengths = tuple[Linear, ...]
 ONE = Linear(constant=1)
@@ -42,11 +42,13 @@ class Axis:
 
 @dataclass
 class SlicedLengths:
-    """Lengths of expressions in a loop. `spans`: the numbers of the loops around."""
+    """Lengths of expressions in a loop. `spans`: the numbers of the loops around; `bound`: what the loop's body assigns
+    to names."""
 
     names: Mapping[str, Value]
     integers: Integers
     spans: Spans
+    bound: Mapping[str, list[ast.expr]]
 
     def array(self, node: ast.expr) -> Cell | None:
         value = self.names.get(node.id) if isinstance(node, ast.Name) else None
@@ -58,8 +60,11 @@ class SlicedLengths:
             array = self.array(node)
             if array is not None:
                 return tuple(Linear(constant=n) for n in array.shape)
-            if node.id in self.spans or isinstance(self.names.get(node.id), Scalar | Cell):
+            value = self.names.get(node.id)
+            if node.id in self.spans or isinstance(value, Scalar | Cell):
                 return ()
+            if isinstance(value, Undefined):  # it has a value in an inner loop only
+                return self._of_bound(node.id)
         elif (isinstance(node, ast.Constant) and isinstance(node.value, int | float)) or self.integers.of(
             node
         ) is not None:
@@ -78,6 +83,13 @@ class SlicedLengths:
         elif isinstance(node, ast.Call):
             return self._of_call(node)
         raise NotElements
+
+    def _of_bound(self, name: str) -> Lengths:
+        """Of a name that is a number whenever it is assigned."""
+        others = replace(self, bound={k: v for k, v in self.bound.items() if k != name})
+        if not self.bound.get(name) or any(others.lengths(value) for value in self.bound[name]):
+            raise NotElements
+        return ()
 
     def axes(self, node: ast.Subscript) -> list[Axis]:
         """The axes that a part of an array has."""

@@ -38,7 +38,7 @@ def written_out(
         return None
     counters = dict.fromkeys([*assigned_names(node.body), *_targets(node)])
     ends = Linear(constant=min(numbers[0], numbers[-1])), Linear(constant=max(numbers[0], numbers[-1]))
-    elements = Elements(names, Integers(names, counters), {node.target.id: ends})
+    elements = Elements(names, Integers(names, counters), {node.target.id: ends}, _bound(node))
     loops = _Loops(elements, set(counters))
     try:
         body = loops.statements(node.body)
@@ -57,6 +57,18 @@ def _is_of_python(name: str, names: Mapping[str, Value]) -> bool:
 
 def _targets(node: ast.For) -> list[str]:
     return [name for n in ast.walk(node) if isinstance(n, ast.For) for name in target_names(n)]
+
+
+def _bound(node: ast.For) -> dict[str, list[ast.expr]]:
+    """What the body assigns to names, one by one."""
+    found: dict[str, list[ast.expr]] = {}
+    for each in ast.walk(node):
+        targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", None)]
+        value = each.value if isinstance(each, ast.Assign | ast.AugAssign | ast.AnnAssign) else None
+        for target in targets:
+            if isinstance(target, ast.Name) and value is not None:
+                found.setdefault(target.id, []).append(value)
+    return found
 
 
 class _Loops:
