@@ -343,7 +343,7 @@ def test_derivatives(rng):
         ("np.roll(x, 1.5, 0)", "a shift is an integer"), ("np.repeat(x, -1)", "not negative"),
         ("np.gradient(x[:1])", "takes 2 elements"), ("np.add(x, x, out=x[0].copy())", "the result has the shape"),
         ("np.linspace(0, 1, x.sum())", "known when compiling"), ("np.take(x, x)", "indices are integers"),
-        ("np.add(x, x, where=x > 0)", "no keyword `where`"), ("np.unique(x)", "np.unique"),
+        ("np.add(x, x, where=x > 0)", "with `where` alone"), ("np.unique(x)", "np.unique"),
         ("np.pad(x, 1, mode='mean')", "has no mode 'mean'"), ("np.max(x, where=x > 0)", "may choose none"),
         ("np.pad(x[:0], 1, mode='edge')", "no elements"), ("np.sum(x, where=x)", "takes bools"),
         ("np.mean(x, dtype=np.int32)", "a mean is a float"), ("np.rot90(x, axes=(0,))", "a plane of 2 axes"),
