@@ -137,7 +137,9 @@ def _following(number: int, carried: list[Slot]) -> set[Cell]:
 
 
 def _unclear_item(t: ProgramTranslator, node: ast.stmt):
-    return t.type_error(node, "an array is written that an earlier iteration appended to a list", "append a copy")
+    return t.type_error(
+        node, "an array is written that an earlier iteration appended to a list", "append a copy"
+    )
 
 
 def _check_written(
