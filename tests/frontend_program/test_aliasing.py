@@ -106,3 +106,16 @@ def compare(seed: int) -> bool:
 def test_random_programs(seed):
     accepted = sum(compare(s) for s in range(seed, seed + 20))
     assert accepted >= 6
+
+
+def test_a_view_of_a_carried_array_is_written():
+    @pk.jit
+    def turned(x):
+        a = x
+        for _ in pk.range(3):
+            a = a[::-1]
+            a[0] = a[0] * 0.5 + 1
+        return a.sum()
+
+    with pytest.raises(KernelTypeError, match="bound anew in this loop"):
+        turned(np.arange(3.0))

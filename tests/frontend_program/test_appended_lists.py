@@ -84,6 +84,58 @@ def of_two_kinds(x):
     return np.array(out)
 
 
+def items_and_names_written_behind_the_loop(x):
+    out, other = [], []
+    for t in range(32):
+        x = np.sin(x * 0.5 + t) * 0.5 - x * 0.25 + 1
+        out.append(x)
+        other.append(x)
+    out[3][0] = 9.0
+    x[1] = 5.0
+    return np.array(out), np.array(other), x
+
+
+def a_view_of_an_array_that_is_written(x):
+    out, y = [], x.copy()
+    for t in range(32):
+        out.append(y[:2])
+        y[0] = np.sin(y[0] * 0.5 + t) * 0.5 - y[1] * 0.25 + 1
+    return np.array(out)
+
+
+def written_by_the_next_iteration(x):
+    out = []
+    for t in range(32):
+        x[0] += np.sin(x[1] * 0.5 + t) * 0.5
+        x = x * 0.5 + np.cos(x)
+        out.append(x)
+    return np.array(out)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "function",
+    [
+        items_and_names_written_behind_the_loop,
+        a_view_of_an_array_that_is_written,
+        written_by_the_next_iteration,
+    ],
+)
+def test_items_are_the_arrays_that_were_appended(function, rng):
+    test_as_python(function, rng)
+
+
+def test_items_that_are_views_show_what_is_written(rng):
+    def views(x):
+        out, y = [], x.copy()
+        for _ in range(2):
+            out.append(y[:2])
+            y[0] = y[0] * 0.5 + 1
+        return np.array(out)
+
+    test_as_python(views, rng)
+
+
 @pytest.mark.parametrize(
     "function", [*STAY, the_same_array, written_afterwards, read_in_the_loop, of_two_kinds]
 )

@@ -117,6 +117,19 @@ def test_bounds_that_reach_beyond_an_array_are_those_of_python():
     np.testing.assert_allclose(pk.jit(lasts)(x), lasts(x))
 
 
+def test_elements_that_are_read_and_written_through_other_views(rng):
+    def reversed_into(x):
+        y = x[::-1]
+        for k in range(1, 60):
+            y[:k] = x[:k] * 0.5 + 1
+
+    mine = rng.random(61)
+    theirs = mine.copy()
+    pk.jit(reversed_into)(mine)
+    reversed_into(theirs)
+    np.testing.assert_allclose(mine, theirs, rtol=1e-13)
+
+
 def test_derivative(rng):
     @pk.jit
     def loss(a, b):

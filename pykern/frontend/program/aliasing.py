@@ -17,7 +17,7 @@ from mlir import ir
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import materialise
 from pykern.frontend.program.flow import cells, leaves, rebuild
-from pykern.frontend.program.values import Cell
+from pykern.frontend.program.values import Cell, GrowingList
 from pykern.frontend.values import ComplexValue, Scalar, Value
 from pykern.types import weak_int
 
@@ -73,6 +73,7 @@ def settle(
         if slot.start.was_written:
             _check_written(t, node, number, carried, orbits[number], possible)
             slot.before.was_written = True
+    _settle_lists(t, node, carried, written, possible)
     for slot, (_, closed), arrays in zip(carried, orbits, possible, strict=True):
         if not closed:
             fresh = trips is not None and trips.is_const and trips.const and not _starts(slot, carried)
@@ -100,6 +101,45 @@ def _possible(carried: list[Slot]) -> list[frozenset[Cell]]:
                 found[number] |= found[k]
         if size == sum(map(len, found)):
             return [frozenset(arrays) for arrays in found]
+
+
+def _settle_lists(
+    t: ProgramTranslator,
+    node: ast.stmt,
+    carried: list[Slot],
+    written: list[Cell],
+    possible: list[frozenset[Cell]],
+) -> None:
+    """Which arrays the items are that a loop has appended to lists. Raises where an iteration writes one of an earlier
+    iteration."""
+    lists = [value for value in t.names.values() if isinstance(value, GrowingList)]
+    for held in lists:
+        appended = frozenset(origin for cell, _ in held.seen for origin in cell.origins)
+        if any(appended & c.origins for c in written):
+            raise _unclear_item(t, node)
+        for number, slot in enumerate(carried):
+            if slot.start.was_written and _following(number, carried) & appended:
+                raise _unclear_item(t, node)
+        held.may_be.update(appended)
+        for slot, arrays in zip(carried, possible, strict=True):
+            if slot.start in appended:
+                held.may_be.update(arrays)
+
+
+def _following(number: int, carried: list[Slot]) -> set[Cell]:
+    """What an iteration before may have called the array that this slot has at the start of one."""
+    found: set[Cell] = set()
+    slots = [number]
+    for k in slots:  # grows
+        found |= carried[k].end.origins
+        slots += [n for n in _starts(carried[k], carried) if n not in slots]
+    return found
+
+
+def _unclear_item(t: ProgramTranslator, node: ast.stmt):
+    return t.type_error(
+        node, "an array is written that an earlier iteration appended to a list", "append a copy"
+    )
 
 
 def _check_written(

@@ -41,12 +41,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ListedRow:
-    """An item of a list, or a leaf of it, that is a row of an array; `held` is what the array holds."""
+    """An item of a list, or a leaf of it, that is a row of an array; `held` is what the array holds, `ssa` what the
+    item does until it is written."""
 
     item: Leaf
     array: Cell
     held: ir.Value
     number: int
+    ssa: ir.Value | None
+
+    @property
+    def is_intact(self) -> bool:
+        return self.item.ssa is self.ssa
 
 
 def append(t: ProgramTranslator, node: ast.Call, held: GrowingList, item: Value) -> None:
@@ -95,26 +101,34 @@ def growing(t: ProgramTranslator, node: ast.For, lists: list[str], numbers: rang
         form = value.items[-1]
         arrays = [_array(leaf, len(numbers)) for leaf in leaves(form)]
         held = [(cell, t.mark()) for item in value.items for cell in cells(item) if not cell.is_scalar]
-        t.names[name] = GrowingList(form, arrays, node.target.id, numbers, held)
+        t.names[name] = GrowingList(form, arrays, node.target.id, numbers, held, len(held))
     yield
     for name, value in before.items():
         made = t.names[name]
         assert isinstance(value, TupleValue) and isinstance(made, GrowingList)
-        if any(cell.version >= mark for cell, mark in made.seen):
+        if any(origin.version >= mark for cell, mark in made.seen for origin in (cell, *cell.origins)):
             raise t.type_error(
                 node, f"an array is written after it was appended to `{name}`", "append a copy"
             )
         columns = [
-            [_item(t, leaf, array, number) for number in range(len(numbers))]
+            [_item(t, leaf, array, number, made.may_be) for number in range(len(numbers))]
             for leaf, array in zip(leaves(made.form), made.arrays, strict=True)
         ]
         rows = [rebuild(made.form, iter(row)) for row in zip(*columns, strict=True)]
         t.names[name] = replace(value, items=(*value.items, *rows))
 
 
+def begin(t: ProgramTranslator, node: ast.For) -> None:
+    """Forget what was appended when the body of the loop was translated before."""
+    for value in t.names.values():
+        if isinstance(value, GrowingList) and value.counter == getattr(node.target, "id", ""):
+            del value.seen[value.older :]
+
+
 def arrays_of(t: ProgramTranslator, items: tuple[Value, ...]) -> list[Cell] | None:
     """Arrays of which these items are all rows, one after the other; None where they are others, too."""
-    rows = [t.rows_of_lists.get(id(item)) for item in items]
+    known = (t.rows_of_lists.get(id(item)) for item in items)
+    rows = [row if row is not None and row.is_intact else None for row in known]
     found: list[Cell] = []
     begin = 0
     for place, row in enumerate(rows):
@@ -182,11 +196,13 @@ def _row(array: Cell, number: int | ir.Value) -> list[Extent]:
     return [Extent(number, 1, kept=False), *(Extent(0, n) for n in array.shape[1:])]
 
 
-def _item(t: ProgramTranslator, leaf: Leaf, array: Cell, number: int) -> Leaf:
+def _item(t: ProgramTranslator, leaf: Leaf, array: Cell, number: int, may_be: set[Cell]) -> Leaf:
+    """An item behind the loop; where names or other items mean the array that was appended, none of them is written."""
     ssa = extract_slice(array.ssa, array.dtype, _row(array, number))
     if isinstance(leaf, Scalar):
         made: Leaf = Scalar(leaf.dtype, extract(array.dtype, ssa).ssa)
     else:
         made = Cell(leaf.dtype, leaf.shape, ssa, is_scalar=leaf.is_scalar)
-    t.rows_of_lists[id(made)] = ListedRow(made, array, array.ssa, number)
+        made.may_be = frozenset((made, *may_be))
+    t.rows_of_lists[id(made)] = ListedRow(made, array, array.ssa, number, made.ssa)
     return made

@@ -115,6 +115,7 @@ def _scf_for(t: ProgramTranslator, node: ast.For, r: RangeValue) -> None:
     count = trip_count(r)
 
     def make(carried: Carried) -> Made:
+        appended_lists.begin(t, node)
         nil, one = Scalar(weak_int, const=0), Scalar(weak_int, const=1)
         bounds = [materialise(b) for b in (r.start, r.stop, r.step)]
         if count is not None:

@@ -11,6 +11,7 @@ from mlir import ir
 
 from pykern.data.promotion import promote
 from pykern.frontend.program import arguments, elementwise
+from pykern.frontend.program.aliasing import current
 from pykern.frontend.program.appended_lists import arrays_of
 from pykern.frontend.program.tensors import (
     PARALLEL,
@@ -174,7 +175,7 @@ def _several(t: ProgramTranslator, node: ast.AST, name: str, value: Value) -> li
     if not isinstance(value, TupleValue) or not value.items:
         raise t.type_error(node, f"`{name}` takes a tuple of arrays, not {describe(value)}",
                            f"write pk.{name}((a, b))")  # fmt: skip
-    cells = [arguments.array(t, node, item) for item in value.items]
+    cells = [arguments.array(t, node, current(item)) for item in value.items]
     dtype = cells[0].dtype
     for cell in cells:
         dtype = promote(dtype, cell.dtype)

@@ -186,7 +186,8 @@ class _Loops:
             return inside
         overwritten = [
             read for read in elements.reads
-            if read.array.origins & array.origins and not _is_intact(read, own, counted, elements.spans)
+            if read.array.origins & array.origins
+            and (read.array is not array or not _is_intact(read, own, counted, elements.spans))
         ]  # fmt: skip
         copies: list[ast.stmt] = []
         kept: dict[str, str] = {}
@@ -219,8 +220,8 @@ class _Loops:
 
 
 def _is_intact(read: Read, own: list[Linear | None], counted: list[str], spans: Spans) -> bool:
-    """Whether no earlier iteration of the loops `counted` has written the element that is read: it is the one that this
-    iteration writes, or one that none writes."""
+    """Whether no earlier iteration of the loops `counted` has written the element that is read, of the array that they
+    write: it is the one that this iteration writes, or one that none writes."""
     if None not in read.place and list(read.place) == own and len(read.place) == len(own):
         return True
     others = {name: f"{name}.other" for name in counted}

@@ -99,7 +99,8 @@ class GrowingList(Extension):
     """What the name of a list means in a loop that appends an item in each iteration, and stays one: `arrays` has one
     for each leaf of an item of the form `form`, with as many rows as the loop has `numbers`.
 
-    `seen`: the arrays that were appended, and when.
+    `seen`: the arrays that were appended, and when; the first `older` ones before the loop. `may_be`: the arrays that
+    the items may be, behind the loop.
     """
 
     form: Value
@@ -107,6 +108,8 @@ class GrowingList(Extension):
     counter: str
     numbers: range
     seen: list[tuple[Cell, int]] = field(default_factory=list)
+    older: int = 0
+    may_be: set[Cell] = field(default_factory=set)
 
     @property
     def description(self) -> str:

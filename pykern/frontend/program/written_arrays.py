@@ -64,6 +64,7 @@ class WrittenArrays(Displays):
         cell.was_written = True
         if cell.base is not None:  # nobody sees the whole any more
             cell.base.version = cell.base_version = cell.version
+            cell.base.was_written = True
 
     def check_writable(self, node: ast.AST, cell: Cell, why: str) -> None:
         if cell.is_scalar:
