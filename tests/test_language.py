@@ -225,7 +225,7 @@ def test_every_name_says_what_it_is():
 @pytest.mark.parametrize(
     ("value", "name"),
     [
-        (pk.sin, "sin"), (math.sin, "sin"), (np.sin, "sin"), (np.arctan2, "atan2"), (np.minimum, "minimum"),
+        (pk.sin, "sin"), (math.sin, "sin"), (np.sin, "sin"), (np.arctan2, "atan2"), (np.minimum, "numpy.minimum"),
         (np.where, "where"), (np.abs, "abs"), (np.power, "pow"), (np.rint, "numpy.rint"), (np.deg2rad, "radians"),
         (np.bitwise_count, "numpy.bitwise_count"),
         (math.gamma, "gamma"), (math.fabs, "fabs"), (abs, "abs"), (builtins.print, "print"),

@@ -28,6 +28,7 @@ from pykern.frontend.program import (
     new_arrays,
     numerics,
     operators,
+    outputs,
     padding,
     rearranging,
     reductions,
@@ -46,7 +47,6 @@ from pykern.frontend.program.selections import Selection
 from pykern.frontend.program.unknown_values import unknown
 from pykern.frontend.program.values import BoundMethod, Cell, DictValue, parts
 from pykern.frontend.values import (
-    ComplexValue,
     LanguageName,
     NoneValue,
     RangeValue,
@@ -55,7 +55,6 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.language.other_names import operands
 from pykern.types import BY_NAME, bool_, f32, weak_int
 
 if TYPE_CHECKING:
@@ -94,13 +93,12 @@ def call(t: ProgramTranslator, node: ast.Call, name: str) -> Value:
 
 def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
     """A name of the language on values."""
-    if "out" not in keywords and len(args) - 1 == operands().get(name) and _is_array(args[-1]):
-        args, keywords = args[:-1], {**keywords, "out": args[-1]}
+    args, keywords = outputs.named(name, args, keywords)
     if "where" in keywords and name not in (*reductions.NAMES, *scans.NAMES):
         return _masked(t, node, name, args, dict(keywords))
     if "out" in keywords and name not in structures.NAMES:
-        return _written(t, node, apply(t, node, name, args, {k: v for k, v in keywords.items() if k != "out"}),
-                        keywords["out"])  # fmt: skip
+        found = apply(t, node, name, args, {k: v for k, v in keywords.items() if k != "out"})
+        return outputs.written(t, node, found, keywords["out"])
     if complex_functions.concerns(name.removeprefix(_OF_PYTHON), args, keywords):
         return complex_functions.apply(t, node, name.removeprefix(_OF_PYTHON), args, keywords)
     if any(isinstance(a, Selection) for a in args):
@@ -191,46 +189,12 @@ def _mathematics(t: ProgramTranslator, node: ast.Call, name: str, args: list[Val
     return elementwise.apply(t, node, args, function)
 
 
-def _is_array(value: Value) -> bool:
-    if isinstance(value, ComplexValue):
-        return complex_arrays.is_array(value)
-    return isinstance(value, Cell) and not value.is_scalar
-
-
-def _written(t: ProgramTranslator, node: ast.Call, value: Value, out: Value) -> Value:
-    """``np.add(a, b, out=c)``: the value, written into the array `c`, as NumPy's "same kind" rule allows."""
-    if isinstance(out, NoneValue):
-        return value
-    if isinstance(out, ComplexValue) and complex_arrays.is_array(out):
-        zero = Scalar(weak_int, const=0)
-        given = value if isinstance(value, ComplexValue) else complex_numbers.pair(value, zero)
-        complex_arrays.update(t, node, out, given)
-        return out
-    if isinstance(out, Cell) and isinstance(value, ComplexValue):
-        raise t.type_error(
-            node, f"the result is complex, and `out` is {out.description}", "give a complex array"
-        )
-    if not isinstance(out, Cell) or not isinstance(value, Cell | Scalar):
-        raise t.type_error(
-            node, f"`out` is an array to write into, not {describe(out)}", "write y = f(x) instead"
-        )
-    if isinstance(value, Cell) and value.shape != out.shape:
-        raise t.type_error(node, f"the result has the shape {value.shape}, and `out` is {out.description}",
-                           "give an array of the shape of the result")  # fmt: skip
-    t.write(node, out, elementwise.in_type_of(t, node, out, value, out.shape).ssa)
-    return out
-
-
 def _masked(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
     """``np.divide(a, b, out=c, where=m)``: `c` keeps its elements where `m` is false."""
     mask, out = keywords.pop("where"), keywords.pop("out", NoneValue())
-    if isinstance(out, NoneValue):
-        hint = f"write np.{name}(..., out=c, where=m); or np.where(m, np.{name}(...), c)"
-        raise t.type_error(node, "with `where` alone the other elements of the result have no value", hint)
-    if not isinstance(mask, Cell | Scalar) or mask.dtype != bool_:
-        raise t.type_error(node, f"`where` is a mask of bools, not {describe(mask)}", "compare: x != 0")
+    outputs.check_mask(t, node, name, mask, out)
     found = apply(t, node, name, args, keywords)
-    return _written(t, node, apply(t, node, "where", [mask, found, out], {}), out)
+    return outputs.written(t, node, apply(t, node, "where", [mask, found, out], {}), out)
 
 
 _OF_PYTHON = "builtins."
