@@ -17,7 +17,14 @@ from collections.abc import Iterable, Mapping
 from pykern.frontend.loop_values import assigned_names
 from pykern.frontend.mathematics import NAMES, OF_NUMPY
 from pykern.frontend.program import reductions
-from pykern.frontend.program.loop_integers import Bounds, Integers, assigned_bounds, indices_of, union
+from pykern.frontend.program.loop_integers import (
+    Bounds,
+    Integers,
+    assigned_bounds,
+    indices_of,
+    is_constant,
+    union,
+)
 from pykern.frontend.unrolling import target_names
 from pykern.frontend.values import Scalar, Value
 from pykern.passes.analysis.cost_model.code_size import (
@@ -182,16 +189,16 @@ class _Uses:
         if not self._expression(node.value):
             return False
         indices, shape = indices_of(node), self.integers.shape(node.value)
-        taken = sum(not _is_constant(index, None, ...) for index in indices)
+        taken = sum(not is_constant(index, None, ...) for index in indices)
         axis = 0
         sliced = getattr(node, "sliced", ())
         for number, index in enumerate(indices):
             if sliced and sliced[number]:  # within the bounds of a slice
                 axis += 1
                 continue
-            if _is_constant(index, None):
+            if is_constant(index, None):
                 continue
-            if _is_constant(index, ...):
+            if is_constant(index, ...):
                 axis += 0 if shape is None else len(shape) - taken
                 continue
             length = shape[axis] if shape is not None and axis < len(shape) else None
@@ -257,10 +264,6 @@ class _Uses:
         if isinstance(node, ast.UnaryOp):
             return self._is_float(node.operand)
         return isinstance(node, ast.Call) and any(map(self._is_float, node.args))
-
-
-def _is_constant(node: ast.expr, *values: object) -> bool:
-    return isinstance(node, ast.Constant) and any(node.value is value for value in values)
 
 
 def _changes_a_structure(node: ast.expr) -> bool:

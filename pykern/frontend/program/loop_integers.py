@@ -139,6 +139,11 @@ def indices_of(node: ast.Subscript) -> list[ast.expr]:
     return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
+def is_constant(node: ast.expr, *values: object) -> bool:
+    """Whether an expression is written as one of the values: ``None``, ``...`` or 1."""
+    return isinstance(node, ast.Constant) and any(node.value is value for value in values)
+
+
 def union(found: list[Bounds | None]) -> Bounds | None:
     """Bounds of what is one of these."""
     if not found or None in found:

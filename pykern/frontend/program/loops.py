@@ -193,15 +193,10 @@ def while_loop(t: ProgramTranslator, node: ast.While) -> None:
 
     Where all that it asks is known, the body may be copied instead: lengths may then follow from what it asks."""
     test_node = test_of(t, node)
-    copies = 0
-    while copies < UNASKED_COPIES and _is_known(t, test_node):
-        if t.may_keep_loops:
-            t.has_kept_loops = True
-            break
-        if not arithmetic.truth(t.condition(test_node)).const:
-            return
-        t.statements(node.body)
-        copies += 1
+    if t.may_keep_loops:
+        t.has_kept_loops = t.has_kept_loops or _is_known(t, test_node)
+    elif _ends_in_copies(t, node, test_node):
+        return
 
     def make(carried: Carried) -> Made:
         types = carried.mlir_types()
@@ -223,6 +218,17 @@ def while_loop(t: ProgramTranslator, node: ast.While) -> None:
 
     begin(t, node, lambda first: _forms_after(t, node.test, first))
     build_loop(t, node, [*node.body, ast.Expr(node.test)], make, set(), None)
+
+
+def _ends_in_copies(t: ProgramTranslator, node: ast.While, test: ast.expr) -> bool:
+    """Copy the body while the condition is known to hold; whether it is known not to hold at last."""
+    for _ in range(UNASKED_COPIES):
+        if not _is_known(t, test):
+            return False
+        if not arithmetic.truth(t.condition(test)).const:
+            return True
+        t.statements(node.body)
+    return False
 
 
 def _is_known(t: ProgramTranslator, test: ast.expr) -> bool:

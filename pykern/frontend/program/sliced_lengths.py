@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from pykern.frontend.mathematics import NAMES, OF_NUMPY
 from pykern.frontend.program.linear_numbers import Linear, Spans, greatest, least, linear
-from pykern.frontend.program.loop_integers import Integers, indices_of
+from pykern.frontend.program.loop_integers import Integers, indices_of, is_constant
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import Scalar, Undefined, Value
 
@@ -98,30 +98,32 @@ class SlicedLengths:
     def parts(self, node: ast.Subscript) -> list[Axis]:
         """What is said of each axis of the array, and of new ones between them."""
         shape, items = self.lengths(node.value), indices_of(node)
-        used = sum(not _is(item, None, ...) for item in items)
-        if not shape or used > len(shape) or sum(_is(item, ...) for item in items) > 1:
+        used = sum(not is_constant(item, None, ...) for item in items)
+        if not shape or used > len(shape) or sum(is_constant(item, ...) for item in items) > 1:
             raise NotElements
-        if not any(_is(item, ...) for item in items):
+        if not any(is_constant(item, ...) for item in items):
             items = [*items, ast.Constant(...)]
         found: list[Axis] = []
         lengths = iter(shape)
         for item in items:
-            if _is(item, None):
+            if is_constant(item, None):
                 found.append(Axis(Linear(), ONE, is_new=True))
-            for _ in range(len(shape) - used if _is(item, ...) else 0 if _is(item, None) else 1):
+            for _ in range(
+                len(shape) - used if is_constant(item, ...) else 0 if is_constant(item, None) else 1
+            ):
                 found.append(self._part(item, next(lengths)))
         if self.array(node.value) is None and any(one.item is not None for one in found):
             raise NotElements
         return found
 
     def _part(self, item: ast.expr, length: Linear) -> Axis:
-        if _is(item, ...):
+        if is_constant(item, ...):
             return Axis(Linear(), length)
         if not isinstance(item, ast.Slice):
             if self.lengths(item):
                 raise NotElements
             return Axis(Linear(), ONE, item)
-        if item.step is not None and not _is(item.step, None, 1):
+        if item.step is not None and not is_constant(item.step, None, 1):
             raise NotElements
         return Axis(self._bound(item.lower, Linear(), length), self._bound(item.upper, length, length))
 
@@ -203,10 +205,6 @@ def _product(a: Lengths, b: Lengths) -> Lengths:
     if not 1 <= len(a) <= 2 or not 1 <= len(b) <= 2 or a[-1] != b[0]:
         raise NotElements
     return (*a[:-1], *b[1:])
-
-
-def _is(node: ast.expr, *values: object) -> bool:
-    return isinstance(node, ast.Constant) and any(node.value is value for value in values)
 
 
 def _is_number(node: ast.expr) -> bool:
