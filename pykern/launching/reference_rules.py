@@ -244,6 +244,7 @@ _FUNCTIONS: dict[str, Callable] = {
     **{name: _operator(symbol) for name, symbol in ARITHMETIC.items()},
     **{name: getattr(language, name) for name in reference_mathematics.MATHEMATICS if name not in ("pow", "abs")},
     "min": language.minimum, "max": language.maximum, "minimum": language.minimum, "maximum": language.maximum,
+    "numpy.minimum": lambda a, b: language.minimum(a, b), "numpy.maximum": lambda a, b: language.maximum(a, b),
     "int": lambda x: reference.cast(x, weak_int), "float": lambda x: reference.cast(x, weak_float),
     "cdiv": _cdiv, "range": _range, "divmod": _divmod, "pow": _power,
 }  # fmt: skip
@@ -271,8 +272,12 @@ _MEANINGS_OF_ROWS: dict[str | None, Callable[[Any], Any]] = {
     **{name: partial(_on_rows, name) for name in OF_ROWS},
 }
 """What becomes of a function, by the language's name: those that make rows, or take them."""
+_ELEMENTS = (
+    "abs", "fmin", "fmax", "signbit", "numpy.rint", "numpy.fmod", "numpy.bitwise_count", "numpy.float_power",
+)  # fmt: skip
+"""Functions of NumPy that mean the same of numbers in kernels."""
 _MEANINGS: dict[str | None, Callable[[Any], Any]] = {
-    **dict.fromkeys((*COMPARISONS, *LOGICAL, "abs", "fmin", "fmax", "signbit"), _on_elements),
+    **dict.fromkeys((*COMPARISONS, *LOGICAL, *_ELEMENTS), _on_elements),
     **{name: partial(_on_numbers, name, found) for name, found in _FUNCTIONS.items()},
     "where": lambda _: language.where,
     "clamp": partial(_either, language.clamp),

@@ -74,6 +74,7 @@ FLOATS = [
     "x[i] / 2", "np.sqrt(abs(x[i])) + y[i]", "np.exp(x[i] - x[i].max())", "x[i] / np.linalg.norm(x[i] + 1)",
     "(x[i] - x[i].mean()) / 3", "np.hypot(x[i], y[i])", "x[i].astype(np.float32) * 2", "np.float32(x[i]) + w",
     "np.where(np.isnan(x[i] / (x[i] - x[i])), w, x[i])", "x[i] + 0.1 * y[i] - 0.3 * w",
+    "np.rint(y[i] / 2) + np.fmod(x[i], 3) + np.float_power(w, 2)",
 ]  # fmt: skip
 
 

@@ -57,4 +57,4 @@ if __name__ == "__main__":
     steps()
     several_fields()
     the_transpose()
-    print("held")
+    print("held\n", end="")  # one write: lines of two ranks do not run into each other
