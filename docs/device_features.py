@@ -59,7 +59,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     ),
     "index spaces, workgroups": (
         "test_index_spaces::test_every_index_once*", "test_index_spaces::test_local_and_group_make_global",
-        "test_item_order::*",
+        "test_item_order::*", "test_item_conditions::*",
         "test_kernels::test_triad_inner_then_boundary", "test_kernels::test_a_list_of_ranges_is_a_launch_each",
         "test_kernels::test_ranges_with_offset_and_stride", "test_kernels::test_partition",
         "test_kernels::test_static_sizes_refuse_others", "test_kernels::test_global_index",

@@ -103,6 +103,8 @@ class Language:
     """Whether no two arguments of a kernel share memory."""
     alone: bool = True
     """Whether the text holds one kernel."""
+    bounds_items: bool = False
+    """Whether a compiler of it makes wrong bounds out of conditions on ids; see `spirv.opaque_ids`."""
 
     def argument(self, told: Memory | Word) -> str:
         """How an argument is written in the body."""

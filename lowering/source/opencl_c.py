@@ -43,6 +43,7 @@ class OpenClC(Language):
     name: str = "OpenCL C"
     types: dict[str, str] = field(default_factory=lambda: dict(_TYPES))
     reserved: frozenset[str] = frozenset(_RESERVED.split())
+    bounds_items: bool = True
 
     def unsigned(self, kind: ir.Type) -> str:
         return _UNSIGNED[ir.IntegerType(kind).width]

@@ -19,6 +19,7 @@ from pykern.lowering.source.words import TypeWords
 from pykern.lowering.spirv.cut_loops import ReportCutLoops
 from pykern.lowering.spirv.loop_results import KeepLoopResults
 from pykern.lowering.spirv.nesting import CheckNesting
+from pykern.lowering.spirv.opaque_ids import OpaqueIds
 from pykern.lowering.spirv.opaque_zeros import OpaqueZeros
 from pykern.lowering.spirv.pipeline import LAVAPIPE_LIMITS, arithmetic_pipeline
 from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
@@ -77,6 +78,7 @@ def source_memory(options: SourceOptions, language: Language, offsets: bool) -> 
             *([KeepLoopResults(lowered=False)] if options.lavapipe else []),
             TypeWords(plain=options.words),
             Upstream("canonicalize,cse"),
+            *([OpaqueIds()] if options.words and language.bounds_items else []),  # behind the last merge
             *([CheckNesting()] if options.lavapipe else []),
         )
     )

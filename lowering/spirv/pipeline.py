@@ -16,6 +16,7 @@ from pykern.lowering.spirv.flavour import Flavour
 from pykern.lowering.spirv.loop_results import KeepLoopResults
 from pykern.lowering.spirv.memory import LowerSpirvMemory
 from pykern.lowering.spirv.nesting import CheckNesting
+from pykern.lowering.spirv.opaque_ids import OpaqueIds
 from pykern.lowering.spirv.opaque_zeros import OpaqueZeros
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.lowering.spirv.uniform_loops import PlaceUniformLoops
@@ -103,6 +104,7 @@ def memory_pipeline(flavour: Flavour) -> Pipeline:
         (
             CLEAN,
             *([OpaqueZeros()] if flavour.lavapipe else []),  # of what is left when constants are folded
+            *([] if flavour.vulkan else [OpaqueIds()]),  # behind the last merge of equal values
             Upstream("expand-strided-metadata,lower-affine"),
             LowerSpirvMemory(),  # last look at kern ops; what follows may not merge loads
             *([KeepLoopResults()] if flavour.lavapipe else []),  # of values that are computed as they will be

@@ -26,6 +26,7 @@ from pykern.lowering.spirv.flavour import flavour as flavour_of
 from pykern.lowering.spirv.loop_results import KeepLoopResults
 from pykern.lowering.spirv.memory import LowerSpirvMemory
 from pykern.lowering.spirv.nesting import CheckNesting
+from pykern.lowering.spirv.opaque_ids import OpaqueIds
 from pykern.lowering.spirv.opaque_zeros import OpaqueZeros
 from pykern.lowering.spirv.pipeline import memory_pipeline, spirv_work_items
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
@@ -42,6 +43,7 @@ register(
     LowerSpirvMemory,
     MarkEntryPoints,
     KeepLoopResults,
+    OpaqueIds,
     OpaqueZeros,
     PlaceUniformLoops,
     ReportCutLoops,
