@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
-from pykern.frontend import rows
+from pykern.frontend import mathematics, rows
 from pykern.frontend.array_writes import Origin
 from pykern.frontend.casts import convert, materialise, mlir_type, zero
 from pykern.frontend.desugar import RESULT
@@ -116,6 +116,7 @@ def in_values(
 ) -> ShortRow:
     """The elements, computed at the end of a block. What shows memory is not to be read after that is written."""
     with ir.InsertionPoint(block):
+        rows.joined(t, node, list(shape), rows.lengths(t, row))  # type: ignore[arg-type]
         made = rows.values_of(t, node, row, shape)  # type: ignore[arg-type]
     return replace(made, origin=origin_of(t, row), is_shared=is_shared or not is_own(row))
 
@@ -203,8 +204,17 @@ def _choice(t: Translation, node: ast.AST, condition: Scalar, sides: tuple[Rows,
     origin = _joined(origin_of(t, side) for side in sides)
     text = " or ".join(dict.fromkeys(s.text if isinstance(s, Row) else s.name for s in sides))
     lengths = zip(rows.lengths(t, a), rows.lengths(t, b), strict=True)  # type: ignore[arg-type]
-    shape = tuple(m if m.is_const else n for m, n in lengths)
+    shape = tuple(_length(condition, m, n) for m, n in lengths)
     return rows.Row(text, (condition, a, b), element, shape, dtype, origin)  # type: ignore[arg-type]
+
+
+def _length(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
+    """The length of the row that was chosen: one computed on a path holds nothing on the other."""
+    if a.is_const and b.is_const and a.const == b.const:
+        return a
+    found = mathematics.apply("where", [condition, a, b], False)
+    assert isinstance(found, Scalar)
+    return found
 
 
 def _ssa_leaves(value: Value) -> Iterator[Scalar]:
