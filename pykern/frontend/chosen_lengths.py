@@ -10,18 +10,17 @@ from collections.abc import Iterator
 
 from mlir import ir
 
+from pykern.dialect import index_space
 from pykern.frontend import mathematics
 from pykern.frontend.values import Scalar
 
-_PURE = (
-    "arith.",
-    "memref.dim",
-    "kern.global_id",
-    "kern.ndrange",
-    "kern.group",
-    "kern.num_groups",
-    "kern.local_id",
-)
+_OF_THE_LAUNCH = {
+    op.OPERATION_NAME
+    for op in (
+        index_space.GlobalIdOp, index_space.LocalIdOp, index_space.GroupIdOp, index_space.GroupSizeOp,
+        index_space.NumGroupsOp, index_space.NdrangeOp,
+    )
+}  # fmt: skip
 
 
 def chosen(condition: Scalar, a: Scalar, b: Scalar, before: tuple[Scalar, Scalar]) -> Scalar:
@@ -49,7 +48,8 @@ def is_known_before_launch(value: ir.Value) -> bool:
     op = _owner(value)
     if op is None:
         return _is_argument(value)
-    return op.name.startswith(_PURE) and all(map(is_known_before_launch, op.operands))
+    is_plain = op.name.startswith("arith.") or op.name == "memref.dim" or op.name in _OF_THE_LAUNCH
+    return is_plain and all(map(is_known_before_launch, op.operands))
 
 
 def _outside(first: Scalar, flowed: Scalar) -> Scalar:

@@ -124,8 +124,9 @@ def _cast_to(kind: type) -> Callable:
     dtype = from_numpy(np.dtype(kind))
 
     def cast(*args: Any) -> Any:
-        is_one = dtype is not None and len(args) == 1 and isinstance(args[0], _NUMBERS)
-        return reference.cast(args[0], dtype) if is_one else kind(*args)
+        if dtype is None or len(args) != 1 or not isinstance(args[0], _NUMBERS):
+            return kind(*args)
+        return reference.cast(args[0], dtype)
 
     return cast
 
