@@ -207,16 +207,25 @@ def _is_basic(index: Any) -> bool:
 
 def _stand_in(array: ArrayView) -> np.ndarray:
     memory = array.memory
-    if isinstance(memory.handle, np.ndarray):
+    if isinstance(memory.handle, np.ndarray) and array._allocation.borrowed:
         made = np.ndarray(array.shape, array.dtype, memory.handle, array.offset, array.strides)
         if array.readonly:
             made.flags.writeable = False
-        return made
+        return made  # whose base is its owner's
+    if isinstance(memory.handle, np.ndarray):
+        held = _Interface(array, memory.handle.ctypes.data)
+        held.owners = (
+            array._allocation,
+            memory.handle,
+        )  # else others get the memory while NumPy's array is in use
+        return np.asarray(held).view(array.dtype)
     return np.asarray(_Interface(array, array._allocation.place)).view(array.dtype)
 
 
 class _Interface:
     """What NumPy makes an array of without looking at the memory."""
+
+    owners: tuple[object, ...] = ()
 
     def __init__(self, array: ArrayView, address: int) -> None:
         self.__array_interface__ = {

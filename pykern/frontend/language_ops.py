@@ -14,6 +14,7 @@ from pykern.dialect import collectives, differentiation, index_space, memory
 from pykern.errors import ARGUMENTS
 from pykern.frontend import (
     arithmetic,
+    closeness,
     complex_elements,
     complex_numbers,
     mathematics,
@@ -329,6 +330,8 @@ _HANDLERS: dict[str, Callable] = {
     **row_orders.HANDLERS,
     **{f"{name}_like": row_arrays.like(name) for name in ("zeros", "ones", "empty", "full")},
     "norm": _norm,
+    "isclose": closeness.is_close,
+    "nan_to_num": closeness.nan_to_num,
     "cross": _cross,
     "barrier": barrier,
     "atomic_compare_exchange": compare_exchange,

@@ -13,7 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, func, math
 
 from pykern.data.promotion import binary_math, promote, unary_math
-from pykern.frontend import arithmetic, integers
+from pykern.frontend import arithmetic, integers, numpy_elements
 from pykern.frontend.arithmetic import flags
 from pykern.frontend.casts import constant, convert, materialise, mlir_type
 from pykern.frontend.values import OperandError, Scalar
@@ -39,7 +39,8 @@ SCALED = {"degrees": 180.0 / python_math.pi, "radians": python_math.pi / 180.0}
 NAMES = frozenset(
     (*FLOAT_UNARY, *ROUNDING, *FLOAT_BINARY, *LIBM_UNARY, *LIBM_BINARY, *CLASSIFY, *SCALED,
      "abs", "fabs", "pow", "min", "max", "minimum", "maximum", "fma", "where", "clamp", "cdiv",
-     "popcount", "clz", "sign", "square", "divmod", "gcd", "isqrt", "fmin", "fmax", "signbit")
+     "popcount", "clz", "sign", "square", "divmod", "gcd", "isqrt", "fmin", "fmax", "signbit", "heaviside",
+     "logaddexp", "sinc")
 )  # fmt: skip
 
 
@@ -286,6 +287,7 @@ OF_NUMPY: dict[str, Callable] = {
     "numpy.float_power": _float_power,
     "numpy.minimum": lambda args, fast: _extremum(arithmetic.minimum, "minimum", [*_two("minimum", args)]),
     "numpy.maximum": lambda args, fast: _extremum(arithmetic.maximum, "maximum", [*_two("maximum", args)]),
+    **numpy_elements.handlers(apply),
 }
 """Functions that are called by NumPy's names alone, and differ from those of the language in types, of negative
 integers, or in how many operands they take."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
-from pykern.frontend import rows
+from pykern.frontend import chosen_lengths, rows
 from pykern.frontend.array_writes import Origin
 from pykern.frontend.casts import convert, materialise, mlir_type, zero
 from pykern.frontend.desugar import RESULT
@@ -106,7 +106,7 @@ def merged(
         assert isinstance(value, TupleValue)
         found = iter(value.items)
         first = _with_leaves(a, found)
-        return _choice(t, node, condition, (first, _with_leaves(b, found)))  # type: ignore[arg-type]
+        return _choice(t, node, condition, (first, _with_leaves(b, found)), sides)  # type: ignore[arg-type]
 
     return pair, choice
 
@@ -116,6 +116,7 @@ def in_values(
 ) -> ShortRow:
     """The elements, computed at the end of a block. What shows memory is not to be read after that is written."""
     with ir.InsertionPoint(block):
+        rows.joined(t, node, list(shape), rows.lengths(t, row))  # type: ignore[arg-type]
         made = rows.values_of(t, node, row, shape)  # type: ignore[arg-type]
     return replace(made, origin=origin_of(t, row), is_shared=is_shared or not is_own(row))
 
@@ -179,8 +180,11 @@ def _is_written(t: Translation, row: Rows) -> bool:
     return isinstance(row, Row) and not rows.shows_memory(row) and t.array_writes.written_since(row.origin)
 
 
-def _choice(t: Translation, node: ast.AST, condition: Scalar, sides: tuple[Rows, Rows]) -> Row:
-    """The row of one of two paths: where an element is read, it is computed on that path alone."""
+def _choice(
+    t: Translation, node: ast.AST, condition: Scalar, sides: tuple[Rows, Rows], before: tuple[Rows, Rows]
+) -> Row:
+    """The row of one of two paths: where an element is read, it is computed on that path alone. `before`: the rows as
+    the paths computed them."""
     dtype = unify(*(side.dtype.loaded for side in sides))
 
     def element(
@@ -202,9 +206,10 @@ def _choice(t: Translation, node: ast.AST, condition: Scalar, sides: tuple[Rows,
     a, b = sides
     origin = _joined(origin_of(t, side) for side in sides)
     text = " or ".join(dict.fromkeys(s.text if isinstance(s, Row) else s.name for s in sides))
-    lengths = zip(rows.lengths(t, a), rows.lengths(t, b), strict=True)  # type: ignore[arg-type]
-    shape = tuple(m if m.is_const else n for m, n in lengths)
-    return rows.Row(text, (condition, a, b), element, shape, dtype, origin)  # type: ignore[arg-type]
+    own = zip(*(rows.lengths(t, side) for side in before), strict=True)  # type: ignore[arg-type]
+    lengths = zip(rows.lengths(t, a), rows.lengths(t, b), own, strict=True)  # type: ignore[arg-type]
+    shape = tuple(chosen_lengths.chosen(condition, m, n, pair) for m, n, pair in lengths)  # type: ignore[arg-type]
+    return rows.Row(text, (condition, a, b), element, shape, dtype, origin, (), True)  # type: ignore[arg-type]
 
 
 def _ssa_leaves(value: Value) -> Iterator[Scalar]:

@@ -206,6 +206,7 @@ def norm(t: Calls, node: ast.Call, row: Rows, given: list[Value], keywords: dict
     if axis is not None and len(row.shape) > 1:
         return _along(t, node, row, axis, lambda t, line: norm(t, node, line, [], {}))
     dtype = row.dtype.loaded if row.dtype.is_float else f64
+    row = row if row.dtype.is_float else computed(t, node, [row], lambda one: convert(one[0], f64))
     total = convert(_sum_of_products(t, node, row, row), f32 if dtype.bits < 32 else dtype)  # type: ignore[arg-type]
     return convert(mathematics.apply("sqrt", [total], t.fastmath), dtype)  # type: ignore[arg-type]
 

@@ -116,6 +116,8 @@ def _is_moved(target: Array | View, value: Value, rank: int) -> bool:
     be read first."""
     if isinstance(value, View) and memory_of(target).ssa in rows.arrays_of(value):
         return not (isinstance(target, View) and _is_same(target, value))
+    if isinstance(value, Row) and not value.is_elementwise:  # a product, or a reduction: of all elements
+        return memory_of(target).ssa in rows.arrays_of(value)
     if isinstance(value, Row):
         return any(_is_moved(target, operand, rank) for operand in value.operands)
     if isinstance(value, Array) and value.ssa == memory_of(target).ssa:

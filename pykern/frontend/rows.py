@@ -27,6 +27,7 @@ from pykern.frontend import arithmetic, mathematics
 from pykern.frontend.advice import scalar_from
 from pykern.frontend.array_writes import Origin
 from pykern.frontend.casts import convert, materialise
+from pykern.frontend.chosen_lengths import alternatives
 from pykern.frontend.values import Array, Extension, OperandError, Scalar, TupleValue, Value, describe
 from pykern.passes.analysis.cost_model.lengths import SHORT_ROW_OF_VALUES
 from pykern.types import DType, f64, i64, weak_float, weak_int
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, eq=False)
 class Row(Extension):
     """Elements ``element(operands, indices)``: `shape` has a length for each dimension that is not indexed yet, `dtype`
-    is that of the elements, `indices` are those of the dimensions before."""
+    is that of the elements, `indices` are those of the dimensions before. `is_elementwise`: an element is computed from
+    those of the operands at its own place."""
 
     text: str
     operands: tuple[Value, ...]
@@ -47,6 +49,7 @@ class Row(Extension):
     dtype: DType
     origin: Origin
     indices: tuple[Scalar, ...] = ()
+    is_elementwise: bool = False
 
     @property
     def description(self) -> str:
@@ -133,10 +136,17 @@ def computed(
         with t.operands_of(node):
             return function(found)
 
-    return formula(t, node, operands, element, shape)
+    return formula(t, node, operands, element, shape, is_elementwise=True)
 
 
-def formula(t: Elements, node: ast.AST, operands: list[Value], element: Callable, shape: list[Scalar]) -> Row:
+def formula(
+    t: Elements,
+    node: ast.AST,
+    operands: list[Value],
+    element: Callable,
+    shape: list[Scalar],
+    is_elementwise: bool = False,
+) -> Row:
     """The row whose elements ``element`` gives. It keeps no values but `operands`: they may have come out of a branch
     or a loop when elements are computed."""
     for operand in operands:
@@ -144,7 +154,7 @@ def formula(t: Elements, node: ast.AST, operands: list[Value], element: Callable
             check_fresh(t, node, operand)
     arrays = {id(array): array for operand in operands for array in arrays_of(operand)}
     origin = t.array_writes.origin(tuple(arrays.values()))
-    row = Row(text_of(node), tuple(operands), element, tuple(shape), weak_int, origin)
+    row = Row(text_of(node), tuple(operands), element, tuple(shape), weak_int, origin, (), is_elementwise)
     if (count := known_count(shape)) is not None and 0 < count <= SHORT_ROW_OF_VALUES:
         return values_of(t, node, row)
     return replace(row, dtype=element_type(t, node, row))
@@ -167,7 +177,7 @@ def short_row(
     lengths = tuple(Scalar(weak_int, const=n) for n in shape)
     origin = t.array_writes.origin(())
     operands = (nested(iter(numbers), shape),)
-    return ShortRow(text, operands, _of_tuple, lengths, numbers[0].dtype, origin, (), is_shared)
+    return ShortRow(text, operands, _of_tuple, lengths, numbers[0].dtype, origin, is_shared=is_shared)
 
 
 def nested(numbers: Iterator[Scalar], shape: list[int]) -> TupleValue:
@@ -217,7 +227,7 @@ def view(
         return element_of(t, node, operands[0], place(operands[1:], indices))
 
     origin = base.origin if isinstance(base, Row) else t.array_writes.origin((base.ssa,))
-    return View(text_of(node), (base, *scalars), element, tuple(shape), base.dtype, origin, (), place)
+    return View(text_of(node), (base, *scalars), element, tuple(shape), base.dtype, origin, place=place)
 
 
 def check_fresh(t: Elements, node: ast.AST, row: Row) -> None:
@@ -335,7 +345,9 @@ def _same_length(t: Elements, node: ast.AST, a: Scalar, b: Scalar) -> Scalar:
         return a
     is_debug = isinstance(t.source, KernelSource) and t.source.options.debug
     if (is_debug or t.checks_lengths) and not (a.ssa is not None and b.ssa is not None and a.ssa == b.ssa):
-        AssertOp.create(materialise(arithmetic.binary("==", a, b)), LENGTHS, before_launch=not is_debug)
+        for first, second in itertools.product(alternatives(a), alternatives(b)):
+            equal = materialise(arithmetic.binary("==", first, second))
+            AssertOp.create(equal, LENGTHS, before_launch=not is_debug)
     return a if a.is_const else b if b.is_const else a
 
 

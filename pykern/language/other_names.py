@@ -24,6 +24,11 @@ _PYTHON = (
 _OURS = ("abs", "round", "rsqrt", "sign", "square")
 MATH = tuple(name for name in MATHEMATICS if name not in _OURS)
 """Functions of `math`, the newest of which older versions of Python do not have."""
+_NUMPY_ALONE = (
+    "rint", "fmod", "bitwise_count", "float_power", "minimum", "maximum", "logaddexp2", "isposinf", "isneginf", "fix",
+    "lcm",
+)  # fmt: skip
+"""Functions that differ from those of the language, or that it has by NumPy's names alone."""
 _OF_NUMPY = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "arcsinh": "asinh",
     "arccosh": "acosh", "arctanh": "atanh", "absolute": "abs", "power": "pow",
@@ -31,10 +36,7 @@ _OF_NUMPY = {
     "tile": "numpy.tile", "array": "numpy.array", "asarray": "numpy.asarray", "identity": "eye", "around": "round",
     "linalg.norm": "norm", "row_stack": "vstack", "trapz": "trapezoid", "amax": "max",
     "amin": "min",
-    **{
-        name: f"numpy.{name}"
-        for name in ("rint", "fmod", "bitwise_count", "float_power", "minimum", "maximum")
-    },
+    **{name: f"numpy.{name}" for name in _NUMPY_ALONE},
     **{path: path for path in (f"linalg.{n}" for n in ("solve", "inv", "det", "slogdet", "cholesky", "matrix_power"))},
     **{path: path for method, names in UFUNC_METHODS.items() for path in (f"{n}.{method}" for n in names)},
     **{name: name for name in ("size", "shape", "ndim", "where", *BINARY, *UNARY)},
@@ -76,7 +78,9 @@ def operands() -> dict[str, int]:
 @cache
 def _python_functions() -> dict[Any, str]:
     found = {getattr(builtins, name): name for name in _PYTHON}
-    return found | {getattr(math, name): name for name in MATH if hasattr(math, name)}
+    return (
+        found | {getattr(math, name): name for name in MATH if hasattr(math, name)} | {math.pow: "math.pow"}
+    )
 
 
 def _numpy_functions() -> dict[Any, str]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pykern import language
-from pykern.data.operator_functions import ARITHMETIC, COMPARISONS, LOGICAL, OF_ROWS
+from pykern.data.operator_functions import ARITHMETIC, COMPARISONS, LOGICAL, OF_ROWS, UNARY
 from pykern.data.promotion import promote, true_divide
 from pykern.errors import BY_ZERO, ZERO_STEP, AssertionFailed, KernelTypeError
 from pykern.runtime import (
@@ -112,11 +112,23 @@ def of_numbers(function: Any) -> Any:
     if not callable(function):
         return function
     if isinstance(function, type) and issubclass(function, np.generic):
-        return _either(lambda x: x.astype(function), function)
+        return _either(lambda x: x.astype(function), _cast_to(function))
     is_own = getattr(function, "__pykern_builtin__", None) is not None and function is not language.cdiv
     meanings = _MEANINGS_OF_ROWS if is_own else _MEANINGS  # our own functions know numbers themselves
     made = meanings.get(language.from_callable(function))
     return function if made is None else made(function)
+
+
+def _cast_to(kind: type) -> Callable:
+    """``np.int32(x)`` of one number: what a type cannot hold is brought to its ends, as compiled."""
+    dtype = from_numpy(np.dtype(kind))
+
+    def cast(*args: Any) -> Any:
+        if dtype is None or len(args) != 1 or not isinstance(args[0], _NUMBERS):
+            return kind(*args)
+        return reference.cast(args[0], dtype)
+
+    return cast
 
 
 def _on_rows(name: str, function: Any) -> Any:
@@ -146,6 +158,17 @@ def _on_numbers(name: str, found: Any, function: Any) -> Any:
 def _on_elements(function: Any) -> Any:
     """A function of each element of a row as of numbers."""
     return _either(lambda *args: each(function, args), function)
+
+
+def _weak(function: Any) -> Any:
+    """NumPy's function, whose results of Python's numbers are Python's."""
+
+    def on_numbers(*args: Any, **keywords: Any) -> Any:
+        found = function(*args, **keywords)
+        is_python = all(isinstance(a, int | float) and not isinstance(a, np.generic) for a in args)
+        return found.item() if is_python and isinstance(found, np.generic) else found
+
+    return _on_elements(on_numbers)
 
 
 def _either(of_rows: Callable, function: Any) -> Any:
@@ -236,6 +259,11 @@ def _power(a: Any, b: Any) -> Any:
     return binary("**", a, b)
 
 
+def _power_of_floats(a: Any, b: Any) -> Any:
+    """`math.pow`: of integers a float, too."""
+    return binary("**", *(v if reference.known_dtype(v).is_float else np.float64(v) for v in (a, b)))
+
+
 def _operator(symbol: str) -> Callable:
     return lambda a, b: binary(symbol, a, b)
 
@@ -246,7 +274,7 @@ _FUNCTIONS: dict[str, Callable] = {
     "min": language.minimum, "max": language.maximum, "minimum": language.minimum, "maximum": language.maximum,
     "numpy.minimum": lambda a, b: language.minimum(a, b), "numpy.maximum": lambda a, b: language.maximum(a, b),
     "int": lambda x: reference.cast(x, weak_int), "float": lambda x: reference.cast(x, weak_float),
-    "cdiv": _cdiv, "range": _range, "divmod": _divmod, "pow": _power,
+    "math.pow": _power_of_floats, "cdiv": _cdiv, "range": _range, "divmod": _divmod, "pow": _power,
 }  # fmt: skip
 """By the language's names."""
 _OF_ROWS: dict[str, Callable] = {
@@ -276,8 +304,13 @@ _ELEMENTS = (
     "abs", "fmin", "fmax", "signbit", "numpy.rint", "numpy.fmod", "numpy.bitwise_count", "numpy.float_power",
 )  # fmt: skip
 """Functions of NumPy that mean the same of numbers in kernels."""
+_OF_FLOATS = (
+    "heaviside", "logaddexp", "sinc", "isclose", "nan_to_num", "numpy.logaddexp2", "numpy.isposinf", "numpy.isneginf",
+    "numpy.fix", "numpy.lcm",
+)  # fmt: skip
 _MEANINGS: dict[str | None, Callable[[Any], Any]] = {
     **dict.fromkeys((*COMPARISONS, *LOGICAL, *_ELEMENTS), _on_elements),
+    **dict.fromkeys((*UNARY, *_OF_FLOATS), _weak),
     **{name: partial(_on_numbers, name, found) for name, found in _FUNCTIONS.items()},
     "where": lambda _: language.where,
     "clamp": partial(_either, language.clamp),

@@ -283,6 +283,7 @@ def norm(row: Any, axis: Any = None) -> Any:
         return _along(norm, row, operator.index(axis) % row.ndim, ())
     dtype = row.dtype.loaded if row.dtype.is_float else f64
     wide = f32 if dtype.bits < 32 else dtype
+    row = row if row.dtype.is_float else each(np.float64, (row,))
     return reference.cast(
         reference_mathematics.apply("sqrt", (reference.cast(_sum_of_products(row, row), wide),)), dtype
     )

@@ -38,6 +38,8 @@ CHOSEN = [
     "d = x[i - 1] if i > 0 else x[i]\no[i] = d - x[i]",
     "if x[i, 0] > 0:\n    d = x[i] - y[i]\n    s = 2.0\nelse:\n    s = x[i, 1]\n    d = x[i] * s\no[i] = d * s",
     "d = x[i]\nif y[i, 0] > 0:\n    if y[i, 1] > 0:\n        d = -d\n    else:\n        d = d[::-1]\no[i] = d + 1",
+    "if x[i, 0] > 0:\n    d = x[i][::-1]\nelse:\n    d = x[i] - 1\no[i] = d + d.sum()",
+    "d = x[i] * 2 if x[i, 0] > 0 else y[i, 1:]\no[i] = d.sum() + 10 * len(d) + d[-1]",
     "o[i] = clipped(x[i], 1.0) + clipped(x[i] - y[i], 0.5)",
     "o[i] = first_above(x, 0.3)",
     "best = x[0]\nfor k in range(1, len(x)):\n    if x[k, 0] > best[0]:\n        best = x[k]\no[i] = best",
@@ -116,6 +118,18 @@ def test_on_devices(rng, device):
     o = pk.array(np.zeros((4, 3), np.float32), device=device)
     walk(o, pk.array(x, device=device), 6, ndrange=4)
     np.testing.assert_allclose(o.numpy(), np.tile(p + nearest, (4, 1)), rtol=1e-5, atol=1e-5)
+
+
+def test_rows_of_other_lengths_do_not_take_that_of_one_path(rng, tmp_path):
+    k, x = (
+        of_lines("d = x[i, :2] * 2 if k > 1 else x[i]\no[i] = d.sum()", tmp_path, "o, x, k"),
+        rng.random((3, 4)),
+    )
+    o = np.zeros(3)
+    k(o, x, 2, ndrange=3)
+    np.testing.assert_allclose(o, 2 * x[:, :2].sum(axis=1))
+    with pytest.raises(errors.KernelTypeError, match="rows of 2 and of 4 elements do not go together"):
+        k(o, x, 1, ndrange=3)
 
 
 REFUSED = {

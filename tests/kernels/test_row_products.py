@@ -23,6 +23,8 @@ PRODUCTS = [
     "m[i] = np.linalg.inv(M + 4 * np.eye(3))\no[i] = np.linalg.det(M)",
     "B = A[i, :2, 1:] + 0.5\nm[i, :2, :2] = np.linalg.inv(B)\no[i] = np.linalg.det(B) + B.sum()",
     "M = np.eye(3)\nfor k in range(3):\n    M = M @ A[k] * 0.5\nm[i] = M",
+    "v[i] = A[i] @ v[i]\nv[i] -= 0.5 * (v[i] @ A[i]) / np.linalg.norm(v[i])\nm[i] = A[i]\nm[i] = m[i] @ m[i]",
+    "m[i] = A[i]\nw = m[i, 0]\nw[:] = m[i] @ w\nm[i] -= m[i].mean(axis=0)\nm[i, :, 1] = m[i] @ m[i, :, 1]",
     "F = np.eye(3) + 0.1 * A[i]\nJ = np.linalg.det(F)\nm[i] = np.linalg.inv(F).T * J + F\no[i] = F[1] + F[:, 2]",
 ]
 
@@ -79,6 +81,12 @@ def test_on_devices(rng, device):
     e = 0.5 * (x.transpose(0, 2, 1) @ x - np.eye(3))
     u = np.linalg.solve(x + 4 * np.eye(3), (e @ v[..., None])) * np.linalg.det(x)[:, None, None]
     np.testing.assert_allclose(given[0].numpy(), u[..., 0], rtol=2e-3, atol=2e-3)
+
+
+def test_long_products_in_place_are_refused(tmp_path):
+    k = of_lines("v[i] = A[i] @ v[i]", tmp_path, "A, v")
+    with pytest.raises(errors.KernelTypeError, match=r"`v\[i\]` is read at other places than it is written"):
+        k(np.ones((2, 300, 300)), np.ones((2, 300)), ndrange=2)
 
 
 def test_gradients_of_products(rng):

@@ -382,3 +382,11 @@ def test_elements_are_not_compared():
     assert x == x
     assert x != "x" and x in [x, y]
     assert {x: 1, y: 2}[y] == 2
+
+
+def test_memory_stays_while_numpy_uses_it():
+    held = [pk.array(np.arange(6.0))[1:].numpy(), np.asarray(pk.array(np.arange(6.0))[1:])]
+    others = [pk.array(np.full(6, 7.0)) for _ in range(4)]
+    for found in held:
+        np.testing.assert_array_equal(found, np.arange(1.0, 6.0))
+    del others

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pykern.data.operator_functions import UNARY
 from pykern.data.promotion import sum_type
 from pykern.dialect.differentiation import StopGradientOp
 from pykern.frontend import complex_numbers, language_ops, mathematics, philox, unrolling
@@ -78,7 +79,7 @@ def known_names() -> list[str]:
         mathematics.NAMES,
         complex_numbers.NAMES,
     )
-    of_numpy = {"norm", "size", "shape", "ndim", *operators.HANDLERS}  # by its own names alone
+    of_numpy = {"norm", "size", "shape", "ndim", *operators.HANDLERS, *UNARY}  # by its own names alone
     names = {name for table in tables for name in table if "." not in name and name not in of_numpy}
     return sorted(names | {"range", "min", "max"})
 

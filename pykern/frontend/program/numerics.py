@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pykern.data.promotion import binary_math, promote
+from pykern.data.promotion import promote
 from pykern.frontend import mathematics
 from pykern.frontend.program import arguments, elementwise
 from pykern.frontend.program.composition import Composer, is_given, number, numbers
@@ -175,41 +175,6 @@ def _interp(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: d
 # -- numbers ------------------------------------------------------------------------------------
 
 
-def _logaddexp(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    """``log(exp(a) + exp(b))``, without overflow."""
-    given = arguments.bind(t, node, "logaddexp", "a b", args, keywords)
-    made = Composer(t, node)
-    a, b = map(made.operand, given.values())
-    kind = binary_math(a.dtype, b.dtype)
-    a, b = made.cast(a, kind), made.cast(b, kind)
-    distance = made.call("abs", made.op("-", a, b))
-    found = made.op(
-        "+", made.call("maximum", a, b), made.call("log1p", made.call("exp", made.call("negative", distance)))
-    )
-    return made.call("where", made.op("==", a, b), made.op("+", a, made.call("log", number(2.0))), found)
-
-
-def _heaviside(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    given = arguments.bind(t, node, "heaviside", "x h", args, keywords)
-    made = Composer(t, node)
-    x, h = made.operand(given["x"]), made.operand(given["h"])
-    kind = binary_math(x.dtype, h.dtype)
-    x, h = (made.operand(made.cast(v, strong(kind))) for v in (x, h))
-    above = made.call("where", made.op(">", x, number(0)), number(1.0), x)  # NaN stays
-    below = made.call("where", made.op("<", x, number(0)), number(0.0), above)
-    return made.call("where", made.op("==", x, number(0)), h, below)
-
-
-def _sinc(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    """``sin(pi x) / (pi x)``, and 1 at 0."""
-    made = Composer(t, node)
-    x = made.array(arguments.bind(t, node, "sinc", "x", args, keywords)["x"])
-    y = made.op(
-        "*", made.call("where", made.op("==", x, number(0)), number(1.0e-20), x), number(3.141592653589793)
-    )
-    return made.op("/", made.call("sin", y), y)
-
-
 def _rounded(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     """To a number of decimals, as NumPy does: scaled, rounded to even, and scaled back."""
     given = arguments.bind(t, node, "round", "x decimals=", args, keywords)
@@ -311,7 +276,7 @@ def _asarray(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: 
 
 HANDLERS: dict[str, Callable] = {
     "linspace": _linspace, "gradient": _gradient, "trapezoid": _trapezoid, "searchsorted": _searchsorted,
-    "interp": _interp, "logaddexp": _logaddexp, "heaviside": _heaviside, "sinc": _sinc, "round": _rounded,
+    "interp": _interp, "round": _rounded,
     "clamp": _clip,
     "select": _select, "polyval": _polyval, "numpy.array": _array, "numpy.asarray": _asarray,
 }  # fmt: skip

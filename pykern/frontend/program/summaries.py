@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import ml_dtypes
-
-from pykern.frontend.program import arguments, factorizations
+from pykern.frontend import mathematics, numpy_elements
+from pykern.frontend.closeness import greatest
+from pykern.frontend.program import arguments, elementwise, factorizations
 from pykern.frontend.program.composition import Composer, is_given, number, numbers
 from pykern.frontend.program.operators import truth
 from pykern.frontend.program.values import Cell
@@ -97,12 +97,14 @@ def _nan_to_num(t: ProgramTranslator, node: ast.Call, args: list[Value], keyword
     x = made.array(given["x"])
     if not x.dtype.is_float:
         return made.call("copy", x)
-    most = float(ml_dtypes.finfo(x.dtype.numpy).max)
+    most = greatest(x.dtype)
     instead = {"nan": 0.0, "posinf": most, "neginf": -most}
-    chosen = {n: given[n] if is_given(given[n]) else Scalar(x.dtype, const=v) for n, v in instead.items()}
-    value = made.call("where", made.call("isnan", x), chosen["nan"], x)
-    value = made.call("where", made.op("==", x, number(math.inf)), chosen["posinf"], value)
-    return made.call("where", made.op("==", x, number(-math.inf)), chosen["neginf"], value)
+    chosen = [given[n] if is_given(given[n]) else Scalar(x.dtype, const=v) for n, v in instead.items()]
+    return elementwise.apply(t, node, [x, *chosen], lambda e: numpy_elements.nan_to_num(_made(t), *e))
+
+
+def _made(t: ProgramTranslator) -> Callable:
+    return lambda name, *given: mathematics.apply(name, list(given), t.fastmath)
 
 
 # -- closeness ----------------------------------------------------------------------------------
@@ -112,17 +114,12 @@ def _isclose(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: 
     """``|a - b| <= atol + rtol * |b|``, and equal infinities."""
     given = arguments.bind(t, node, "isclose", "a b rtol= atol= equal_nan=", args, keywords)
     made = Composer(t, node)
-    a, b = (made.operand(given[n]) for n in ("a", "b"))
-    if isinstance(b, Cell):
-        b = made.floats(b)  # a difference of integers would not fit
     rtol, atol = (given[n] if is_given(given[n]) else number(v) for n, v in (("rtol", 1e-5), ("atol", 1e-8)))
-    difference = made.call("abs", made.op("-", a, b))
-    allowed = made.op("+", atol, made.op("*", rtol, made.call("abs", b)))
-    near = made.op("&", made.op("<=", difference, allowed), made.call("isfinite", b))
-    found = made.op("|", near, made.op("==", a, b))
-    if arguments.flag(t, node, given["equal_nan"], "`equal_nan`"):
-        found = made.op("|", found, made.op("&", made.call("isnan", a), made.call("isnan", b)))
-    return found
+    operands = [*(made.operand(given[n]) for n in ("a", "b")), rtol, atol]
+    is_equal = arguments.flag(t, node, given["equal_nan"], "`equal_nan`")
+    return elementwise.apply(
+        t, node, operands, lambda e: numpy_elements.is_close(_made(t), *e, equal_nan=is_equal)
+    )
 
 
 def _allclose(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:

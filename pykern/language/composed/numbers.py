@@ -7,22 +7,6 @@ import numpy as np
 from pykern.language.composed.kinds import is_integer, small_floats
 
 
-def fix(x):
-    """Cut the fraction off."""
-    return np.trunc(x)
-
-
-def logaddexp2(x1, x2):
-    """Compute ``log2(2 ** a + 2 ** b)`` without overflow."""
-    return np.logaddexp(x1 * np.log(2.0), x2 * np.log(2.0)) / np.log(2.0)
-
-
-def lcm(x1, x2):
-    """Give the least common multiple."""
-    common = np.gcd(x1, x2)
-    return np.abs(np.where(common == 0, 0, x1 // np.where(common == 0, 1, common) * x2))
-
-
 def modf(x):
     """Give the fraction and the whole part, both with the sign of the number."""
     y = small_floats(x)
