@@ -1,7 +1,8 @@
 """What a tensor is assembled of: boxes, and for each of them the tensor whose elements lie there.
 
 Comes in: a tensor that `tensor.insert_slice` and `tensor.extract_slice` make, as of `np.concatenate((x[1:], x[:1]))` or
-of `o = np.zeros_like(x); o[1:] = x[:-1]`. Goes out: its `Part`s. Read next: `box_plans`, which cuts its readers.
+of `o = np.zeros_like(x); o[1:] = x[:-1]`, or a look-up, as of `np.pad(x, 1, "wrap")`. Goes out: its `Part`s. Read next:
+`box_plans`, which cuts its readers.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from pykern.passes.analysis.cost_model.code_size import ASSEMBLED_DEPTH
+from pykern.passes.fusion.lookups import looked_up
 from pykern.passes.ir.boxes import Box, box_of
 from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.ir.structured import is_fill
@@ -42,12 +45,19 @@ class Part:
         return self.source, self.places
 
 
-def parts_of(value: ir.Value) -> list[Part]:
-    """The parts of a tensor of known lengths, which fill it. What is not assembled is one part."""
+def parts_of(value: ir.Value, depth: int = ASSEMBLED_DEPTH) -> list[Part]:
+    """The parts of a tensor of known lengths, which fill it. What is not assembled is one part, and so is what has
+    more than `depth` slices one behind the other."""
+    if not depth:
+        return [whole_part(value)]
     maker = made_by(value, INSERT, EXTRACT)
     bounds = None if maker is None else _bounds(maker)
     if maker is not None and bounds is not None:
-        return _of_insert(maker, *bounds) if maker.name == INSERT else _of_extract(maker, *bounds)
+        make = _of_insert if maker.name == INSERT else _of_extract
+        return make(maker, *bounds, depth - 1)
+    slices = looked_up(value)
+    if slices is not None:
+        return [Part(*each) for each in slices]
     number = _number(value)
     return [whole_part(value)] if number is None else [Part(whole_part(value).box, number, ())]
 
@@ -59,15 +69,16 @@ def whole_part(value: ir.Value) -> Part:
 
 
 def is_assembled(value: ir.Value) -> bool:
-    """Whether the tensor is what `tensor.insert_slice` gives, with bounds that are known."""
+    """Whether the tensor is what `tensor.insert_slice` gives, with bounds that are known, or looked up in slices."""
     insert = made_by(value, INSERT)
-    return insert is not None and _bounds(insert) is not None
+    return looked_up(value) is not None if insert is None else _bounds(insert) is not None
 
 
-def _of_insert(insert: ir.Operation, box: Box, kept: tuple[int, ...]) -> list[Part]:
+def _of_insert(insert: ir.Operation, box: Box, kept: tuple[int, ...], depth: int) -> list[Part]:
     """The parts of what is inserted, and those of the tensor around it."""
     inside, around = (
-        parts_of(value) if _is_for_one(value) else [whole_part(value)] for value in list(insert.operands)[:2]
+        parts_of(value, depth) if _is_for_one(value) else [whole_part(value)]
+        for value in list(insert.operands)[:2]
     )
     parts = []
     for part in inside:
@@ -84,10 +95,10 @@ def _of_insert(insert: ir.Operation, box: Box, kept: tuple[int, ...]) -> list[Pa
     return parts
 
 
-def _of_extract(extract: ir.Operation, box: Box, kept: tuple[int, ...]) -> list[Part]:
+def _of_extract(extract: ir.Operation, box: Box, kept: tuple[int, ...], depth: int) -> list[Part]:
     """The parts within the slice, seen from there."""
     found = []
-    for part in parts_of(extract.operands[0]):
+    for part in parts_of(extract.operands[0], depth):
         met = part.within(box)
         if met is not None:
             moved = met.box.moved([-low for low in box.low])

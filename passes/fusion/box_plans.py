@@ -33,15 +33,18 @@ class BoxPlan:
 
 def plans_of(program: ir.Operation) -> list[BoxPlan]:
     """The operations to be cut, so that none of the tensors that they are cut for is needed any more, in order."""
-    roots = [op.results[0] for op in named(program, INSERT)]
+    roots = [op.results[0] for op in named(program, INSERT, "linalg.generic")]
     readers = {root: found for root in roots if is_assembled(root) and (found := _readers(root)) is not None}
+    plans: dict[int, BoxPlan | None] = {}
     while readers:
-        cut = {identity(op): op for ops in readers.values() for op in ops}
-        plans = {n: _plan(op, readers) for n, op in cut.items()}
-        left = {root: ops for root, ops in readers.items() if all(plans[identity(op)] for op in ops)}
-        if len(left) == len(readers):
+        for op in [op for ops in readers.values() for op in ops]:
+            if identity(op) not in plans:
+                plans[identity(op)] = _plan(op, readers)
+        needed = [root for root, ops in readers.items() if not all(plans[identity(op)] for op in ops)]
+        if not needed:
             return [plan for op in named(program, "linalg.generic") if (plan := plans.get(identity(op)))]
-        readers = left
+        for op in [op for root in needed for op in readers.pop(root)]:
+            plans.pop(identity(op), None)  # it may be cut for others of the tensors that it reads
     return []
 
 
@@ -172,7 +175,7 @@ def _beside(box: Box, loop: int) -> tuple:
 def _is_worth_it(view: Structured, boxes: Sequence[Box]) -> bool:
     """Whether boxes are few, and hardly any has short rows, where vectors stay empty."""
     whole = math.prod(view.extents)
-    if whole < FEWEST_CUT or len(boxes) > MOST_BOXES or len(boxes) * len(view.ops) > BOX_OPS:
+    if whole < FEWEST_CUT * len(boxes) or len(boxes) > MOST_BOXES or len(boxes) * len(view.ops) > BOX_OPS:
         return False
     if view.extents[-1] < NARROW_BOX or not has_uses(view.op.results[0]):
         return len(boxes) == 1

@@ -37,9 +37,9 @@ from pykern.passes.tensor.slice_first import SliceFirst
 class FuseBoxes(Pass):
     """Cut operations on assembled tensors into boxes that read the parts, and fuse each box with what makes its parts.
 
-    `np.concatenate`, `np.stack`, `np.pad` by a number and writes to slices of a new array assemble tensors, and fusion
-    does not look through that: each is written to memory and read again. What reads such tensors alone, element by
-    element or to sum them up, is computed box by box, so that in each of them every operand is one part.
+    `np.concatenate`, `np.stack`, `np.pad` and writes to slices of a new array assemble tensors, and fusion does not see
+    through that: each is written to memory and read again. What reads such tensors alone, element by element or to sum
+    them up, is computed box by box, so that in each of them every operand is one part.
 
     In:  linalg.generic, tensor.insert_slice and tensor.extract_slice on tensors of known lengths.
     Out: the same. A tensor that anything else needs stays, and so does one whose readers would have very many boxes, or
@@ -47,7 +47,7 @@ class FuseBoxes(Pass):
     """
 
     name: ClassVar[str] = "kern-fuse-boxes"
-    looks_for: ClassVar[tuple[str, ...]] = ("tensor.insert_slice",)
+    looks_for: ClassVar[tuple[str, ...]] = ("tensor.insert_slice", "tensor.extract")
 
     def run(self, module: ir.Module) -> bool:
         plans = [plan for program in programs(module) for plan in plans_of(program)]

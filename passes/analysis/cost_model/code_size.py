@@ -108,3 +108,7 @@ MOST_BOXES = 9
 corners."""
 BOX_OPS = 400
 """Operations of elements in all boxes of such an operation, at most."""
+MOST_LINEAR_RANGES = 8
+"""Ranges of a loop in each of which an index is a linear function of it, at most: edges on both sides need three."""
+ASSEMBLED_DEPTH = 24
+"""Slices, one behind the other, that are looked through for the parts of a tensor, at most."""
