@@ -7,6 +7,7 @@ from forms_channels import CHANNELS
 from forms_common import COMMON
 from forms_grids import GRIDS
 from forms_images import IMAGES
+from forms_joined import JOINED
 from forms_launches import LAUNCHES
 from forms_lines import LINES
 from forms_parts import PARTS
@@ -41,6 +42,7 @@ COMPUTATIONS: tuple[Computation, ...] = (
     *PARTS,
     *LAUNCHES,
     *SCANS,
+    *JOINED,
 )
 QUICK = {"heat", "clamped", "periodic", "row sum", "product", "axpy", "distances"}
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from forms_common import COMMON_REFERENCES
 from forms_grids import GRID_REFERENCES
+from forms_joined import JOINED_REFERENCES
 from forms_launches import LAUNCH_REFERENCES
 from forms_lines import LINE_REFERENCES
 from forms_parts import PART_REFERENCES
@@ -222,6 +223,7 @@ REFERENCES: dict[str, Reference] = {
     **PART_REFERENCES,
     **SHARED_REFERENCES,
     **SCAN_REFERENCES,
+    **JOINED_REFERENCES,
     **LAUNCH_REFERENCES,
     "polynomial": lambda o, x, c: np.polyval(c[::-1].astype(np.float64), x),
 }

@@ -19,7 +19,7 @@ from mlir import ir
 
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import clone_block
-from pykern.passes.ir.lengths import empty
+from pykern.passes.ir.lengths import telling
 from pykern.passes.ir.structured import (
     SEGMENTS,
     generic,
@@ -29,6 +29,7 @@ from pykern.passes.ir.structured import (
     loops_in,
     reduces,
     reduction_loops,
+    untold_loops,
 )
 from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import body, named, replace
@@ -90,14 +91,12 @@ def _put_into(maker: ir.Operation, reader: ir.Operation, number: int) -> None:
     for value, one in zip(list(maker.operands)[:-1], indexing_maps(maker), strict=False):
         given.append(value)
         accesses.append(ir.AffineMap.get(read.n_dims, 0, [e.compose(read) for e in one.results]))
-    told = {d for one in [*accesses, *maps[inputs:]] for d in map(_loop, one.results)}
-    untold = [loop for loop in range(len(lengths)) if loop not in told]
+    untold = untold_loops([*accesses, *maps[inputs:]])
     with ir.InsertionPoint(reader), reader.location:
         if untold:
-            given.append(empty([lengths[loop] for loop in untold], ir.F32Type.get()))
-            accesses.append(
-                ir.AffineMap.get(len(lengths), 0, [ir.AffineExpr.get_dim(loop) for loop in untold])
-            )
+            value, one = telling(untold, lengths, len(lengths))
+            given.append(value)
+            accesses.append(one)
         made = generic(given, operands[inputs:], [*accesses, *maps[inputs:]], reduction_loops(reader))
         block = body(made)
         arguments = list(block.arguments)
@@ -109,8 +108,3 @@ def _put_into(maker: ir.Operation, reader: ir.Operation, number: int) -> None:
             ir.Operation.create("linalg.yield", operands=clone_block(body(reader), known))
     replace(reader, list(made.results))
     maker.erase()
-
-
-def _loop(expression: ir.AffineExpr) -> int | None:
-    """The loop that an index is."""
-    return ir.AffineDimExpr(expression).position if isinstance(expression, ir.AffineDimExpr) else None

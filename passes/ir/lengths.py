@@ -93,3 +93,9 @@ def empty(sizes: Sequence[Number], element: ir.Type) -> ir.Value:
 def empty_like(value: ir.Value) -> ir.Value:
     """A new tensor with the shape and the type of another."""
     return empty(sizes_of(value), ir.RankedTensorType(value.type).element_type)
+
+
+def telling(loops: Sequence[int], lengths: Sequence[Number], count: int) -> tuple[ir.Value, ir.AffineMap]:
+    """An empty tensor, and its map, that tells a `linalg.generic` of `count` loops how long some of them are."""
+    read = ir.AffineMap.get(count, 0, [ir.AffineExpr.get_dim(loop) for loop in loops])
+    return empty([lengths[loop] for loop in loops], ir.F32Type.get()), read

@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import tensor
 
 from pykern.passes.framework import Pass
+from pykern.passes.ir.boxes import Box, box_of, cut, put
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.ir.values import is_argument, made_by
@@ -40,22 +41,16 @@ class FreshInserts(Pass):
                 box = _box(insert, ir.RankedTensorType(insert.operands[0].type).rank)
                 if box is None or not _is_computed(insert) or not _reads(insert):
                     continue
-                if _only_the_box(insert, *box):
-                    _compute_in(insert, insert.operands[1], *box)
-                elif _is_profitable(insert, box[1]):
-                    _make_fresh(insert, *box)
+                if _only_the_box(insert, box):
+                    _compute_in(insert, insert.operands[1], box)
+                elif _is_profitable(insert, box):
+                    _make_fresh(insert, box)
 
 
-def _box(insert: ir.Operation, rank: int) -> tuple[list[int], list[int]] | None:
-    """Offsets and sizes of a slice, where they are constant, dense and of full rank."""
-    dynamic = ir.ShapedType.get_dynamic_size()
-    offsets, sizes, strides = (
-        list(ir.DenseI64ArrayAttr(insert.attributes[f"static_{name}"]))
-        for name in ("offsets", "sizes", "strides")
-    )
-    if dynamic in (*offsets, *sizes, *strides) or ir.ShapedType.get_dynamic_stride_or_offset() in offsets:
-        return None
-    return (offsets, sizes) if rank == len(offsets) and all(s == 1 for s in strides) else None
+def _box(slice_: ir.Operation, rank: int) -> Box | None:
+    """The box of a slice, where it is known, dense and of full rank."""
+    box = box_of(slice_)
+    return box if box is not None and rank == len(box.low) else None
 
 
 def _is_computed(insert: ir.Operation) -> bool:
@@ -70,7 +65,7 @@ def _is_computed(insert: ir.Operation) -> bool:
     return made_by(out, "tensor.empty") is not None
 
 
-def _only_the_box(insert: ir.Operation, offsets: list[int], sizes: list[int]) -> bool:
+def _only_the_box(insert: ir.Operation, box: Box) -> bool:
     """Whether all that is read of the old tensor is the box, each element where it is written."""
     generic, old = insert.operands[0].owner.operation, insert.operands[1]
     maps = indexing_maps(generic)
@@ -82,16 +77,16 @@ def _only_the_box(insert: ir.Operation, offsets: list[int], sizes: list[int]) ->
         slice_ = None if value == old else value.owner.operation
         if slice_ is None or slice_.operands[0] != old or reads != maps[-1]:
             return False
-        if _box(slice_, ir.RankedTensorType(value.type).rank) != (offsets, sizes):
+        if _box(slice_, ir.RankedTensorType(value.type).rank) != box:
             return False
     return True
 
 
-def _is_profitable(insert: ir.Operation, sizes: list[int]) -> bool:
+def _is_profitable(insert: ir.Operation, box: Box) -> bool:
     """Whether in place would need a second array anyway, and the rim is the smaller part."""
     old = insert.operands[1]
     shape = ir.RankedTensorType(old.type).shape
-    return 2 * math.prod(sizes) >= math.prod(shape) and not _is_updated_argument(old)
+    return 2 * box.volume >= math.prod(shape) and not _is_updated_argument(old)
 
 
 def _is_updated_argument(old: ir.Value) -> bool:
@@ -117,43 +112,21 @@ def _source(value: ir.Value) -> ir.Value:
     return value
 
 
-def _make_fresh(insert: ir.Operation, offsets: list[int], sizes: list[int]) -> None:
+def _make_fresh(insert: ir.Operation, box: Box) -> None:
     generic, old = insert.operands[0].owner.operation, insert.operands[1]
     kind = ir.RankedTensorType(old.type)
     with ir.InsertionPoint(generic), insert.location:
         new = tensor.EmptyOp(list(kind.shape), kind.element_type).result
-        for strip_offsets, strip_sizes in rim(list(kind.shape), offsets, sizes):
-            strip = _slice(old, strip_offsets, strip_sizes)
-            new = _insert(strip, new, strip_offsets, strip_sizes)
-    _compute_in(insert, new, offsets, sizes)
+        for strip in Box.of(kind.shape).around(box):
+            new = put(cut(old, strip), new, strip)
+    _compute_in(insert, new, box)
 
 
-def _compute_in(insert: ir.Operation, target: ir.Value, offsets: list[int], sizes: list[int]) -> None:
+def _compute_in(insert: ir.Operation, target: ir.Value, box: Box) -> None:
     """Let the values be computed in the box of `target`."""
     generic = insert.operands[0].owner.operation
     with ir.InsertionPoint(generic), insert.location:
-        box = _slice(target, offsets, sizes)
-    generic.operands[len(generic.operands) - 1] = box
+        part = cut(target, box)
+    generic.operands[len(generic.operands) - 1] = part
     with ir.InsertionPoint(insert), insert.location:
-        replace(insert, [_insert(generic.results[0], target, offsets, sizes)])
-
-
-def rim(shape: list[int], offsets: list[int], sizes: list[int]) -> list[tuple[list[int], list[int]]]:
-    """Boxes (offsets, sizes) that with the given one make up the whole, dimension by dimension."""
-    boxes = []
-    at, extent = [0] * len(shape), list(shape)
-    for d, length in enumerate(shape):
-        for begin, count in ((0, offsets[d]), (offsets[d] + sizes[d], length - offsets[d] - sizes[d])):
-            if count:
-                boxes.append(([*at[:d], begin, *at[d + 1 :]], [*extent[:d], count, *extent[d + 1 :]]))
-        at[d], extent[d] = offsets[d], sizes[d]
-    return boxes
-
-
-def _slice(source: ir.Value, offsets: list[int], sizes: list[int]) -> ir.Value:
-    kind = ir.RankedTensorType.get(sizes, ir.RankedTensorType(source.type).element_type)
-    return tensor.ExtractSliceOp(kind, source, [], [], [], offsets, sizes, [1] * len(sizes)).result
-
-
-def _insert(value: ir.Value, into: ir.Value, offsets: list[int], sizes: list[int]) -> ir.Value:
-    return tensor.InsertSliceOp(value, into, [], [], [], offsets, sizes, [1] * len(sizes)).result
+        replace(insert, [put(generic.results[0], target, box)])

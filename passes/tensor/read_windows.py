@@ -16,7 +16,7 @@ from mlir import ir
 from pykern.passes.framework import Pass
 from pykern.passes.ir.affine import access_of
 from pykern.passes.ir.clone import clone_block, terminator_operands
-from pykern.passes.ir.lengths import empty
+from pykern.passes.ir.lengths import telling
 from pykern.passes.ir.structured import (
     SEGMENTS,
     generic,
@@ -24,6 +24,7 @@ from pykern.passes.ir.structured import (
     loop_lengths,
     reduces,
     reduction_loops,
+    untold_loops,
 )
 from pykern.passes.kernels import body, named, replace
 
@@ -83,13 +84,13 @@ def _read_source(reader: ir.Operation, windows: ir.Operation) -> ir.Operation:
             maps[number] = ir.AffineMap.get(known.n_dims, 0, results)
     if windows.results[0] in operands:
         return reader  # it writes into them
-    told = {r.position for one in maps for r in map(_dimension, one.results) if r is not None}
-    untold = [loop for loop in range(len(lengths)) if loop not in told]
+    untold = untold_loops(maps)
     with ir.InsertionPoint(reader), reader.location:
         given, read = operands[:inputs], maps[:inputs]
         if untold:
-            given.append(empty([lengths[loop] for loop in untold], ir.F32Type.get()))
-            read.append(ir.AffineMap.get(len(lengths), 0, [ir.AffineExpr.get_dim(loop) for loop in untold]))
+            value, one = telling(untold, lengths, len(lengths))
+            given.append(value)
+            read.append(one)
         made = generic(given, operands[inputs:], [*read, *maps[inputs:]], reduction_loops(reader))
         block = body(made)
         arguments = list(block.arguments)
@@ -101,7 +102,3 @@ def _read_source(reader: ir.Operation, windows: ir.Operation) -> ir.Operation:
             ir.Operation.create("linalg.yield", operands=yielded)
     replace(reader, list(made.results))
     return made
-
-
-def _dimension(expression: ir.AffineExpr) -> ir.AffineDimExpr | None:
-    return ir.AffineDimExpr(expression) if isinstance(expression, ir.AffineDimExpr) else None

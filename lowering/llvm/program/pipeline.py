@@ -24,6 +24,7 @@ from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.fusion.add_fusion_barriers import AddFusionBarriers
 from pykern.passes.fusion.attention.fold_first_tile import FoldFirstTile
 from pykern.passes.fusion.attention.outline_attention import OutlineAttention
+from pykern.passes.fusion.fuse_boxes import FuseBoxes
 from pykern.passes.fusion.fuse_long_chains import FuseLongChains
 from pykern.passes.fusion.fuse_siblings import FuseSiblings
 from pykern.passes.fusion.fuse_windows import FuseWindows
@@ -93,6 +94,8 @@ def tensor_pipeline() -> Pipeline:
             RemoveFusionBarriers(),
             FuseWindows(),  # what upstream's fusion leaves
             Upstream("canonicalize,loop-invariant-code-motion,cse", bodies=True),
+            FuseBoxes(),  # when chains are one operation each
+            Upstream("canonicalize,cse", bodies=True),
             FreshInserts(),  # after fusion: the inserted values are one operation each by now
             Upstream("canonicalize,cse", bodies=True),
             FuseSiblings(),  # after inserts: each of the siblings may be computed in its own place

@@ -58,6 +58,7 @@ from pykern.passes.framework import Pass, is_careful
 from pykern.passes.fusion.add_fusion_barriers import AddFusionBarriers
 from pykern.passes.fusion.attention.fold_first_tile import FoldFirstTile
 from pykern.passes.fusion.attention.outline_attention import OutlineAttention
+from pykern.passes.fusion.fuse_boxes import FuseBoxes
 from pykern.passes.fusion.fuse_long_chains import FuseLongChains
 from pykern.passes.fusion.fuse_siblings import FuseSiblings
 from pykern.passes.fusion.fuse_windows import FuseWindows
@@ -81,8 +82,9 @@ from pykern.passes.tensor.slice_first import SliceFirst
 from pykern.passes.tensor.split_short_axes import SplitShortAxes
 
 register(
-    ApplySchedules, ComputeDiagonals, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings,
-    FuseWindows, AddFusionBarriers, FoldFirstTile, LowerLaunches, MakeNests, OutlineAttention, PrepareSignature,
+    ApplySchedules, ComputeDiagonals, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseBoxes, FuseLongChains,
+    FuseSiblings, FuseWindows, AddFusionBarriers,
+    FoldFirstTile, LowerLaunches, MakeNests, OutlineAttention, PrepareSignature,
     RaiseLaunches, ReadArguments, ReadTransposed, ReadWidened, ReadWindows, RemoveFusionBarriers, DestinationPassing,
     MultiBuffer, PlanMemory, SeparateEmpties, SeparateYields, ScalariseElements, SizeNests, SliceFirst,
     OutlineScans, SplitShortAxes, StatesInPlace, SwapBuffers, RepeatCheap,

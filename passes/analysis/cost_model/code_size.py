@@ -103,3 +103,12 @@ TESTED_TOGETHER = 64
 RAISED_OPERATIONS = 24
 """Operations on arrays that a kernel becomes in a program, at most: each pair of them is looked at for fusion, and a
 kernel that is so many goes through memory less often as it is."""
+MOST_BOXES = 9
+"""Boxes that an operation on tensors put together from parts is cut into, at most: a matrix with its four edges and
+corners."""
+BOX_OPS = 400
+"""Operations of elements in all boxes of such an operation, at most."""
+MOST_LINEAR_RANGES = 8
+"""Ranges of a loop in each of which an index is a linear function of it, at most: edges on both sides need three."""
+ASSEMBLED_DEPTH = 24
+"""Slices, one behind the other, that are looked through for the parts of a tensor, at most."""

@@ -80,3 +80,10 @@ COPIED_ROW = 8
 """Elements of a row up to which storing it is written out, rather than a loop."""
 SHORT_ROW_OF_VALUES = 16
 """Elements of a computed row of known lengths up to which they are values, computed once: registers hold them."""
+FEWEST_CUT = 512
+"""Elements for each of the boxes that an operation is cut into, on average: of smaller arrays the copy costs less than
+compiling more loops."""
+NARROW_BOX = 16
+"""Elements along the last loop below which vectors of a box stay empty."""
+NARROW_SHARE = 8
+"""How many times more elements than in such boxes there are in all, at least."""

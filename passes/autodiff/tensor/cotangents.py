@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.passes.autodiff.tensor.boxes import Box
 from pykern.passes.autodiff.tensor.builder import add
 from pykern.passes.autodiff.tensor.gates import Gate, MaybeGate, either, emitted, shut
 from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.values import element, is_tensor, zeros_like
+from pykern.passes.ir.boxes import Box
 from pykern.passes.ir.lengths import empty, empty_like
 
 

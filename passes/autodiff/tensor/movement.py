@@ -12,12 +12,12 @@ from mlir.dialects import arith, linalg, tensor
 
 from pykern.passes.autodiff.rules.gates import gate_constant
 from pykern.passes.autodiff.tensor import gates
-from pykern.passes.autodiff.tensor.boxes import box_of
 from pykern.passes.autodiff.tensor.builder import GenericBuilder, Output, add, elementwise
 from pykern.passes.autodiff.tensor.cotangents import Cotangents, Hollow, zero
 from pykern.passes.autodiff.tensor.refuse import refused
 from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.values import affine, constant, element, full, is_tensor, shape
+from pykern.passes.ir.boxes import box_of
 from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.ir.lengths import as_value, empty, sizes_of
 

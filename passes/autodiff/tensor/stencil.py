@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from mlir.dialects import arith, linalg
 
-from pykern.passes.autodiff.tensor.boxes import Box, box_of, cut, cut_padded, put
 from pykern.passes.autodiff.tensor.builder import GenericBuilder, Output, elementwise
 from pykern.passes.autodiff.tensor.cotangents import Hollow, blank
 from pykern.passes.autodiff.tensor.frame import Frame
 from pykern.passes.autodiff.tensor.gates import MaybeGate, closed, either
 from pykern.passes.autodiff.tensor.targets import Target
 from pykern.passes.autodiff.tensor.values import constant, element, identity_map, shape
+from pykern.passes.ir.boxes import Box, box_of, cut, cut_padded, put
 from pykern.passes.ir.lengths import as_value, empty
 from pykern.passes.ir.values import defining
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir import ir
-from mlir.dialects import tensor
+from mlir.dialects import arith, tensor
 
-from pykern.passes.autodiff.tensor.values import constant, element, shape
 from pykern.passes.ir.values import defining
 
 
@@ -74,33 +73,38 @@ def box_of(op: ir.Operation) -> Box | None:
 
 def cut(value: ir.Value, box: Box) -> ir.Value:
     """The slice of a tensor; a slice of a slice is taken from the whole tensor."""
-    if box == Box.of(shape(value)):
+    if box == Box.of(_kind(value).shape):
         return value
     op = defining(value)
     outer = box_of(op) if op is not None and op.name == "tensor.extract_slice" else None
     if op is not None and outer is not None and len(outer.low) == len(box.low):
         return cut(op.operands[0], box.moved(outer.low))
-    type = ir.RankedTensorType.get(box.sizes, element(value.type))
+    type = ir.RankedTensorType.get(box.sizes, _kind(value).element_type)
     return tensor.extract_slice(type, value, [], [], [], box.low, box.sizes, [1] * len(box.low))
 
 
 def put(part: ir.Value, value: ir.Value, box: Box) -> ir.Value:
     """The tensor with a slice replaced."""
-    if box == Box.of(shape(value)):
+    if box == Box.of(_kind(value).shape):
         return part
     return tensor.insert_slice(part, value, [], [], [], box.low, box.sizes, [1] * len(box.low))
 
 
 def cut_padded(value: ir.Value, box: Box) -> ir.Value:
     """The slice of a tensor as if it continued with zeros on all sides; `box` may reach beyond the tensor."""
-    there = box.meet(Box.of(shape(value)))
+    there = box.meet(Box.of(_kind(value).shape))
     low = [a - b for a, b in zip(there.low, box.low, strict=True)]
     high = [a - b for a, b in zip(box.high, there.high, strict=True)]
     part = cut(value, there)
     if not any((*low, *high)):
         return part
-    op = tensor.PadOp(ir.RankedTensorType.get(box.sizes, element(value.type)), part, [], [], low, high)
+    op = tensor.PadOp(ir.RankedTensorType.get(box.sizes, _kind(value).element_type), part, [], [], low, high)
     block = op.regions[0].blocks.append(*[ir.IndexType.get()] * len(low))
     with ir.InsertionPoint(block):
-        tensor.YieldOp(constant(element(value.type), 0.0))
+        element = _kind(value).element_type
+        tensor.YieldOp(arith.constant(element, 0.0 if isinstance(element, ir.FloatType) else 0))
     return op.result
+
+
+def _kind(value: ir.Value) -> ir.RankedTensorType:
+    return ir.RankedTensorType(value.type)
