@@ -214,10 +214,8 @@ def _stand_in(array: ArrayView) -> np.ndarray:
         return made  # whose base is its owner's
     if isinstance(memory.handle, np.ndarray):
         held = _Interface(array, memory.handle.ctypes.data)
-        held.owners = (
-            array._allocation,
-            memory.handle,
-        )  # else others get the memory while NumPy's array is in use
+        # else others get the memory while NumPy's array is in use
+        held.owners = array._allocation, memory.handle
         return np.asarray(held).view(array.dtype)
     return np.asarray(_Interface(array, array._allocation.place)).view(array.dtype)
 
