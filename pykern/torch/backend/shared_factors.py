@@ -137,15 +137,16 @@ def _put_together(graph: GraphModule, joined: Node, own: list[Node]) -> None:
         user.replace_all_uses_with(joined)
         graph.graph.erase_node(user)
     for node in [*(each for some in users for each in some), *own]:
-        if not node._erased and not node.users and node.target is not aten.cat.default:
+        if node.target in VIEWS and not node._erased and not node.users:
             graph.graph.erase_node(node)
 
 
 def _only_user(parts: list[Node], axis: Any) -> Node | None:
     """What puts these parts together along an axis, in order, if nothing else uses any of them."""
-    [first, *others] = {user: None for part in parts for user in part.users}
-    if others or first.target is not aten.cat.default or first.args[0] != parts:
+    users = list({user: None for part in parts for user in part.users})
+    if len(users) != 1 or users[0].target is not aten.cat.default or users[0].args[0] != parts:
         return None
+    [first] = users
     alike = all(part.target is parts[0].target and part.args[1:] == parts[0].args[1:] for part in parts)
     is_stack = parts[0].target is aten.unsqueeze.default
     return (

@@ -101,17 +101,33 @@ def test_random_numbers_stay_in_order():
 
 @pytest.mark.slow
 def test_writes_between_products():
-    def function(x, w, o):
+    def function(x, w, o, kept):
         rows = []
         for t in range(STEPS):
             rows.append(x[t] @ w)
             o[t] = rows[-1].sum()
             x[t].add_(1)
+        kept.copy_(rows[2])
         return torch.stack(rows) + (x[0] @ w)
 
     w, values = torch.randn(5, 3), []
     for run in (function, torch.compile(function, backend="pykern")):
         torch.manual_seed(3)
-        x, o = torch.randn(STEPS, 4, 5), torch.zeros(STEPS)
-        values.append((run(x, w, o), x, o))
+        x, o, kept = torch.randn(STEPS, 4, 5), torch.zeros(STEPS), torch.zeros(4, 3)
+        values.append((run(x, w, o, kept), x, o, kept))
     torch.testing.assert_close(*values)
+
+
+@pytest.mark.slow
+def test_a_product_is_written_to_an_argument():
+    def function(x, w, kept):
+        rows = [x[t] @ w for t in range(STEPS)]
+        kept.copy_(rows[2])
+        return torch.cat(rows).sin()
+
+    x, w = torch.randn(STEPS, 4, 5), torch.randn(5, 3)
+    ours, theirs = torch.zeros(4, 3), torch.zeros(4, 3)
+    with torch.no_grad():
+        found = torch.compile(function, backend="pykern")(x, w, ours)
+    torch.testing.assert_close(found, function(x, w, theirs))
+    torch.testing.assert_close(ours, theirs)
