@@ -15,15 +15,24 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import Any
 
 from pykern.errors import KernelTypeError
-from pykern.torch.framework import forward_ad, torch
+from pykern.torch.framework import empty_strided, forward_ad, torch
 from pykern.torch.operation import MISSED
 from pykern.torch.rules import Like, checked, one_launch
 from pykern.torch.slots import Slot, number_of
 
+
+def dense(shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The lengths, and the distances between elements of a dense tensor in the order of its axes."""
+    steps = [1]
+    for length in reversed(shape[1:]):
+        steps.append(steps[-1] * max(length, 1))
+    return tuple(shape), tuple(reversed(steps)) if len(shape) else ()
+
+
 _NAMES = {
     "MISSED": MISSED, "KernelTypeError": KernelTypeError, "Tensor": torch.Tensor, "Parameter": torch.nn.Parameter,
     "followed": torch.is_grad_enabled, "forward_ad": forward_ad, "zeros_like": torch.zeros_like,
-    "empty_like": torch.empty_like, "checked": checked,
+    "empty_like": torch.empty_like, "empty_strided": empty_strided, "dense": dense, "checked": checked,
     "transformed": torch._C._are_functorch_transforms_active, "dispatch_modes": torch._C._len_torch_dispatch_stack,
     "function_modes": torch._C._len_torch_function_stack, "traced": torch._C._is_tracing, "one_launch": one_launch,
     "profiler": torch.autograd.profiler,
@@ -49,17 +58,26 @@ class Written:
 
     def values(self) -> Callable[..., Any]:
         """The results for tensors that nothing follows."""
-        return self._function(self._launched())
+        return self._function([*self._made_for_launch(), *self._launched()])
 
     def fakes(self) -> Callable[..., Any]:
         """The results without their values, for tensors that have none."""
-        return self._function([*self._made(), self._returned()], number=lambda tensor: tensor)
+        made = [f"p{n} = {self._given(n, slot)}" for n, slot in enumerate(self.slots)]
+        return self._function([*made, self._returned()], number=lambda tensor: tensor)
 
     def direct(self) -> Callable[..., Any]:
         """The results, or `MISSED`."""
-        launched = [f"    {line}" for line in self._launched()]
-        caught = ["except KernelTypeError:", "    return MISSED"]
-        return self._function([*self._checks(), "try:", *launched, *caught])
+        made, launched = (
+            [f"    {line}" for line in lines]
+            for lines in (self._made_for_launch(is_direct=True), self._launched())
+        )
+        return self._function(
+            [
+                *self._checks(),
+                "try:", *made, "except (KernelTypeError, RuntimeError):", "    return MISSED",
+                "try:", *launched, "except KernelTypeError:", "    return MISSED",
+            ]
+        )  # fmt: skip
 
     def _function(self, lines: Sequence[str], number: Callable[..., Any] = number_of) -> Callable[..., Any]:
         names = _NAMES | {
@@ -67,6 +85,7 @@ class Written:
             "launch": self.launch,
             "space": self.space,
             "options": self.options,
+            "known": [((), ())],
         }
         names |= {f"rule_{n}": slot.rule for n, slot in enumerate(self.slots)}
         body = "".join(f"    {line}\n" for line in lines)
@@ -94,15 +113,28 @@ class Written:
             ]
         return lines
 
-    def _made(self, filled: bool = False) -> list[str]:
-        """The parameters; those that a launch over `at` fills need no zeros, where it is known (`filled`)."""
-        return [f"p{n} = {self._given(n, slot, filled)}" for n, slot in enumerate(self.slots)]
+    def _made_for_launch(self, is_direct: bool = False) -> list[str]:
+        """The index space and the parameters; those that a launch over `at` fills need no zeros."""
+        arguments = self._arguments
+        at = arguments[-1] if self.space is None else f"space({', '.join(arguments[: self.primal])})"
+        if self._shape_at:
+            at = f"{self._shape_at}.shape"
+        checks = ["shape, steps = known[0]", "if shape != at: shape, steps = known[0] = dense(at)"]
+        if not self._shape_at:
+            checks = ["if type(at) is list: one_launch()"]
+        elif not self._has_quick(is_direct):
+            checks = []
+        return [
+            f"at = {at}",
+            *checks,
+            *(f"p{n} = {self._given(n, slot, slot.filled, is_direct)}" for n, slot in enumerate(self.slots)),
+        ]
 
-    def _given(self, n: int, slot: Slot, filled: bool) -> str:
+    def _given(self, n: int, slot: Slot, filled: int = 0, is_direct: bool = False) -> str:
         """What a parameter is given, as an expression."""
         argument = f"a{slot.argument}"
         if slot.rule is not None:
-            found = self._by_rule(n, slot.rule, slot.filled if filled else 0)
+            found = self._by_rule(n, slot.rule, filled, is_direct)
             return f"zeros_like({found})" if slot.kind == "rule zeros" else found
         if slot.kind == "copy" and self.space is not None:
             return f"{argument}.clone()"
@@ -110,7 +142,7 @@ class Written:
             return f"zeros_like({argument}, requires_grad=False)"
         return f"number({argument})" if slot.kind == "number" else argument
 
-    def _by_rule(self, n: int, rule: Any, filled: int) -> str:
+    def _by_rule(self, n: int, rule: Any, filled: int, is_direct: bool) -> str:
         primal = self._arguments[: self.primal]
         if not isinstance(rule, Like):
             return f"checked(rule_{n}({', '.join(primal)}))"
@@ -118,10 +150,25 @@ class Written:
             return f"rule_{n}.none({list(self.names[: self.primal])})"
         like = f"a{self.names.index(rule.name)}"
         dtype = "" if rule.dtype is None else f", dtype=rule_{n}.dtype"
-        if filled:
-            is_whole = "" if self._shape_at == like else f"at == {like}.shape and "
-            return f"(empty_like if {is_whole}len(at) == {filled} else zeros_like)({like}{dtype})"
-        return f"zeros_like({like}{dtype})"
+        zeros = f"zeros_like({like}{dtype})"
+        if not filled:
+            return zeros
+        is_whole = "" if self._shape_at == like else f"at == {like}.shape and "
+        empty = f"empty_like({like}{dtype})"
+        if self._has_quick(is_direct) and self._shape_at == like:
+            quick = f"empty_strided(shape, steps, {f'rule_{n}' if dtype else like}.dtype)"
+            empty = f"{quick} if {like}.is_cpu and {like}.is_contiguous() else {empty}"
+        return f"({empty}) if {is_whole}len(at) == {filled} else {zeros}"
+
+    def _has_quick(self, is_direct: bool) -> bool:
+        """Whether memory of dense results comes without PyTorch's dispatcher, by lengths and steps that the call
+        before left in `known`: the text of a direct call over an argument's shape alone."""
+        return (
+            is_direct
+            and bool(self._shape_at)
+            and any(slot.filled for slot in self.slots)
+            and empty_strided is not None
+        )
 
     @cached_property
     def _shape_at(self) -> str:
@@ -131,19 +178,9 @@ class Written:
         return next(found, "")
 
     def _launched(self) -> list[str]:
-        arguments = self._arguments
-        at = arguments[-1] if self.space is None else f"space({', '.join(arguments[: self.primal])})"
-        if self._shape_at:
-            at = f"{self._shape_at}.shape"
         given = [f"p{n}" for n in range(len(self.slots))]
         options = [f"{name}=options[{name!r}]" for name in self.options]
-        return [
-            f"at = {at}",
-            *([] if self._shape_at else ["if type(at) is list: one_launch()"]),
-            *self._made(filled=True),
-            f"launch({', '.join((*given, 'ndrange=at', *options))})",
-            self._returned(),
-        ]
+        return [f"launch({', '.join((*given, 'ndrange=at', *options))})", self._returned()]
 
     def _returned(self) -> str:
         if self.space is None:

@@ -12,6 +12,9 @@ except ImportError as error:
 forward_ad: Any = importlib.import_module("torch.autograd.forward_ad")
 pyfunctorch: Any = importlib.import_module("torch._functorch.pyfunctorch")
 unwrap_dead_wrappers: Any = importlib.import_module("torch._functorch.utils").unwrap_dead_wrappers
+empty_strided: Any = getattr(importlib.import_module("torch._C._dynamo.guards"), "_empty_strided_cpu", None)
+"""Memory on the CPU of lengths, strides and dtype, as Inductor gets it: no mode and no dispatcher is asked. None where
+PyTorch has no such function."""
 
 Tensor = Any
 """A tensor, in annotations."""

@@ -21,6 +21,7 @@ from pykern.torch.backend.framework import (
 )
 from pykern.torch.backend.part import Part, compile_ahead
 from pykern.torch.backend.partition import partitioned
+from pykern.torch.backend.shared_factors import join_products
 from pykern.torch.backend.summary import GraphSummary, Summary, summary_of_caller
 from pykern.torch.backend.support import Support
 from pykern.torch.backend.writes import (
@@ -55,6 +56,7 @@ def _compiled(compiling: Summary, kind: str, graph: GraphModule, inputs: Sequenc
     give_what_is_written(graph)
     forget_what_is_overwritten(graph)
     if not writes_elsewhere(graph):
+        join_products(graph)
         graph, names = partitioned(graph, support)
         places = destinations(graph, names)
         compile_ahead((graph.get_submodule(name), places[name]) for name in names)

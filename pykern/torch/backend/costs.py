@@ -24,6 +24,14 @@ ROWS = 128
 """Rows of a product from which on it pays to lay out a transposed right factor, such as the weights of a layer."""
 SMALL_FACTOR = 1 << 16
 """Elements of a transposed right factor up to which it is laid out in no time that counts."""
+JOINED = 4
+"""Products of few rows by one factor from which on they are one product: their rows are put together for it."""
+ALIKE = 4
+"""Parts that begin with a selection from one tensor, from which on PyTorch makes it: to compile a part takes as long as
+tens of thousands of such calls."""
+MANY = 16
+"""Tensors up to which a program puts them together along the first axis: more are as many loops to compile, and PyTorch
+copies each in one go."""
 SHORT_ROW = 32
 """Elements of a last axis from which on programs put tensors together row by row as fast as PyTorch copies them."""
 CACHED = range(1 << 12, 1 << 21)
@@ -36,7 +44,7 @@ def check_cost(node: Node, values: Any) -> None:
     if node.target in (aten.mm.default, aten.addmm.default):
         _check_product(node, values)
     if node.target is aten.cat.default:
-        _check_concatenation(values(node), argument(node, 1, "dim", 0))
+        _check_concatenation(values(node), argument(node, 1, "dim", 0), len(node.args[0]))
 
 
 def _check_product(node: Node, values: Any) -> None:
@@ -46,12 +54,21 @@ def _check_product(node: Node, values: Any) -> None:
         raise NotTaken(f"a product of fewer than {ROWS} rows by a large factor that is transposed")
 
 
-def _check_concatenation(made: Tensor, dim: int) -> None:
+def _check_concatenation(made: Tensor, dim: int, count: int) -> None:
     """Along the last axis rows become longer; along another one that is not the first PyTorch copies whole blocks."""
+    if dim % made.dim() == 0 and count > MANY:
+        raise NotTaken(f"more than {MANY} tensors, which PyTorch puts together as blocks")
     if dim % made.dim() in (0, made.dim() - 1) or made.shape[-1] >= SHORT_ROW:
         return
     if made.numel() in CACHED:
         raise NotTaken("tensors of short rows, which PyTorch puts together as blocks")
+
+
+def pays_to_join(products: list[Node]) -> bool:
+    """Whether products of matrices by one factor are to be one: there are several, and each reads more of the factor
+    than of its own rows."""
+    rows = [node.args[-2].meta["val"].shape[0] for node in products]
+    return len(products) >= JOINED and max(rows) < ROWS
 
 
 def is_profitable(part: list[Node], values: Any) -> bool:

@@ -23,6 +23,8 @@ TABLE: dict[object, Rule] = {
     operator.getitem: _item,
 }  # fmt: skip
 VIEWS = forms.VIEWS
+SELECTIONS = frozenset(forms.PARTS)
+"""Views of a part of a tensor."""
 COMPOSITE = normalisation.COMPOSITE | {*pooling.RULES}
 LONG = elementwise.FUNCTIONS | {*reductions.RULES}
 """Operations that pay alone where they go over large tensors."""
