@@ -29,6 +29,7 @@ UNARY = {
     "radians": (mpmath.radians, MIXED), "abs": (abs, MIXED), "fabs": (abs, MIXED), "square": (lambda x: x * x, MIXED),
     "floor": (mpmath.floor, MIXED), "ceil": (mpmath.ceil, MIXED), "round": (mpmath.nint, MIXED),
     "trunc": (lambda x: mpmath.mpf(int(x)), MIXED), "sign": (mpmath.sign, MIXED),
+    "sinc": (mpmath.sincpi, MIXED),
 }  # fmt: skip
 BINARY = {
     "atan2": lambda x, y: mpmath.atan2(x, y),
@@ -44,6 +45,8 @@ BINARY = {
     "maximum": max,
     "fmin": min,
     "fmax": max,
+    "heaviside": lambda x, y: mpmath.mpf(x > 0),
+    "logaddexp": lambda x, y: mpmath.log(mpmath.exp(x) + mpmath.exp(y)),
 }
 TERNARY = {
     "fma": lambda x, y, z: x * y + z,
