@@ -64,7 +64,7 @@ def _check_concatenation(made: Tensor, dim: int, count: int) -> None:
         raise NotTaken("tensors of short rows, which PyTorch puts together as blocks")
 
 
-def pays_to_join(products: list[Node]) -> bool:
+def is_worth_joining(products: list[Node]) -> bool:
     """Whether products of matrices by one factor are to be one: there are several, and each reads more of the factor
     than of its own rows."""
     rows = [node.args[-2].meta["val"].shape[0] for node in products]

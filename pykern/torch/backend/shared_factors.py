@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
-from pykern.torch.backend.costs import pays_to_join
+from pykern.torch.backend.costs import is_worth_joining
 from pykern.torch.backend.framework import GraphModule, Node, Tensor, aten, torch
 from pykern.torch.backend.ops import VIEWS
 
@@ -25,9 +25,9 @@ def join_products(graph: GraphModule) -> None:
         if node.target in PRODUCTS and _is_joinable(node):
             by_factor.setdefault(_key(node), []).append(node)
     for products in by_factor.values():
-        if pays_to_join(products):
+        if is_worth_joining(products):
             for independent in _independent(graph.graph.nodes, products):
-                if pays_to_join(independent) and not _keeps_order(graph.graph.nodes, independent):
+                if is_worth_joining(independent) and not _keeps_order(graph.graph.nodes, independent):
                     _join(graph, independent)
     graph.graph.lint()
     graph.recompile()
