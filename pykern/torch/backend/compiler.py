@@ -21,6 +21,7 @@ from pykern.torch.backend.framework import (
 )
 from pykern.torch.backend.part import Part, compile_ahead
 from pykern.torch.backend.partition import partitioned
+from pykern.torch.backend.results import give_own_results
 from pykern.torch.backend.shared_factors import join_products
 from pykern.torch.backend.summary import GraphSummary, Summary, summary_of_caller
 from pykern.torch.backend.support import Support
@@ -66,4 +67,5 @@ def _compiled(compiling: Summary, kind: str, graph: GraphModule, inputs: Sequenc
             setattr(graph, name, part)
         update_in_place(graph)
     compiling.add(GraphSummary.of(kind, graph, parts, support.reasons))
+    give_own_results(graph)
     return make_boxed_func(graph.forward)

@@ -45,7 +45,7 @@ def forget_what_is_overwritten(graph: GraphModule) -> None:
         if (
             not isinstance(new, Node)
             or not _is_like(new, old)
-            or _memory_of(new) in written
+            or memory_of(new) in written
             or _is_given(node)
         ):
             continue
@@ -151,7 +151,7 @@ def keep_what_is_saved(graph: GraphModule) -> None:
     [output] = [n for n in graph.graph.nodes if n.op == "output"]
     last_argument = [n for n in graph.graph.nodes if n.op == "placeholder"][-1:]
     for node in output.all_input_nodes:
-        if _memory_of(node) in written:
+        if memory_of(node) in written:
             [place] = last_argument if node.op == "placeholder" else [node]
             with graph.graph.inserting_after(place):
                 copied = graph.graph.call_function(aten.clone.default, (node,))
@@ -165,7 +165,7 @@ def _written(graph: GraphModule) -> set[Any]:
     return {n.args[0] for n in graph.graph.nodes if n.target is aten.copy_.default}
 
 
-def _memory_of(node: Node) -> Node:
+def memory_of(node: Node) -> Node:
     """The node whose memory a view looks at."""
     while node.target in VIEWS:
         node = node.args[0]
