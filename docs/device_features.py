@@ -123,7 +123,8 @@ FEATURES: dict[str, tuple[str, ...]] = {
         "test_reference_rules::test_arrays_that_overlap_in_part_are_refused",
     ),
     "math functions": (
-        "test_math_functions::*", "test_kernels::test_special_functions", "test_integer_functions::*", "test_random::*",
+        "test_numpy_elements::*", "test_math_functions::*",
+        "test_kernels::test_special_functions", "test_integer_functions::*", "test_random::*",
     ),
     "whole kernels: matrix product, transpose": ("test_kernels::test_matmul_*", "test_kernels::test_transpose"),
     "tile kernels (`pk.tile`)": ("test_tiles::*", "test_tile_errors::*", "test_tile_reductions::*"),
