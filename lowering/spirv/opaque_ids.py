@@ -11,13 +11,13 @@ Comes in: a flat kernel, whose last argument is a slot of the launch. Goes out: 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith
 
-from pykern.dialect import attributes as kern
 from pykern.lowering.spirv.unknown_zero import unknown_zero
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
@@ -48,39 +48,35 @@ class OpaqueIds(Pass):
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
             comparisons, loops = named(kernel, "arith.cmpi"), named(kernel, "scf.for")
-            if _has_slots(kernel) and not _are_guards(comparisons, loops):
+            if not _are_guards(comparisons, loops):
                 _Kernel(kernel).hide([*comparisons, *loops])
-
-
-def _has_slots(kernel: ir.Operation) -> bool:
-    """Whether the last argument is one."""
-    arguments = ir.ArrayAttr(kernel.attributes[kern.ARGUMENTS])
-    return bool(len(arguments)) and ir.StringAttr(arguments[len(arguments) - 1]).value == "slot"
 
 
 def _are_guards(comparisons: list[ir.Operation], loops: list[ir.Operation]) -> bool:
     """Whether ids are only asked whether they lie in the launch, each once: that much is understood everywhere."""
-    told: list[str] = []
+    known: dict[ir.Value, Counter[str]] = {}
+    told = Counter[str]()
     for op in comparisons:
-        left, right = (_ids(value) for value in op.operands)
+        left, right = (_ids(value, known) for value in op.operands)
         if right or (left and ir.IntegerAttr(op.attributes["predicate"]).value != arith.CmpIPredicate.slt):
             return False
         told += left
-    bounds = any(_ids(loop.operands[place]) for loop in loops for place in range(2))
-    return not bounds and len(told) == len(set(told))
+    bounds = any(_ids(loop.operands[place], known) for loop in loops for place in range(2))
+    return not bounds and all(count == 1 for count in told.values())
 
 
-def _ids(value: ir.Value) -> list[str]:
-    """The ids that a value is linear in, in words; one that is subtracted counts twice."""
-    op = defining(value)
-    if op is None:
-        return []
-    if op.name == "gpu.thread_id":
-        return [str(op.attributes["dimension"])]
-    if op.name not in _LINEAR:
-        return []
-    found = [each for operand in op.operands for each in _ids(operand)]
-    return found * 2 if op.name == "arith.subi" else found
+def _ids(value: ir.Value, known: dict[ir.Value, Counter[str]]) -> Counter[str]:
+    """The ids that a value is linear in, and how often; what is behind a subtraction counts twice. `known` grows."""
+    if value not in known:
+        op, found = defining(value), Counter[str]()
+        if op is not None and op.name == "gpu.thread_id":
+            found[str(op.attributes["dimension"])] = 1
+        elif op is not None and op.name in _LINEAR:
+            for operand in op.operands:
+                found += _ids(operand, known)
+            found = found + found if op.name == "arith.subi" else found
+        known[value] = found
+    return known[value]
 
 
 class _Kernel:

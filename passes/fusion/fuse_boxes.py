@@ -25,8 +25,8 @@ from pykern.passes.fusion.fuse_long_chains import FuseLongChains, fuse_elementwi
 from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
 from pykern.passes.ir.boxes import Box, cut, put
 from pykern.passes.ir.clone import clone_block
-from pykern.passes.ir.lengths import empty, telling
-from pykern.passes.ir.structured import Structured, generic, reduction_loops, untold_loops
+from pykern.passes.ir.lengths import add_missing_lengths, empty
+from pykern.passes.ir.structured import Structured, generic, reduction_loops
 from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import body, index_arithmetic, index_constant, programs, replace
 from pykern.passes.remarks import remark
@@ -95,12 +95,9 @@ def _computed(view: Structured, plan: BoxPlan, box: Box, results: Sequence[ir.Va
         else empty(target.sizes, ir.RankedTensorType(whole.type).element_type)
         for old, whole, target in zip(view.outputs, results, targets, strict=True)
     ]
-    untold = untold_loops([*maps, *view.maps[len(view.inputs) :]])
-    if untold:  # numbers, and lines of a part, do not tell how long a loop is
-        value, read = telling(untold, box.sizes, view.loops)
-        inputs.append(value)
-        maps.append(read)
-    made = generic(inputs, outputs, [*maps, *view.maps[len(view.inputs) :]], reduction_loops(view.op))
+    writes = view.maps[len(view.inputs) :]
+    add_missing_lengths(inputs, maps, writes, box.sizes)  # numbers, and lines of a part, do not
+    made = generic(inputs, outputs, [*maps, *writes], reduction_loops(view.op))
     block = body(made)
     known |= zip(arguments, block.arguments, strict=False)
     known |= zip(view.arguments[len(view.inputs) :], list(block.arguments)[len(inputs) :], strict=True)

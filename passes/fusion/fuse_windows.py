@@ -19,7 +19,7 @@ from mlir import ir
 
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import clone_block
-from pykern.passes.ir.lengths import telling
+from pykern.passes.ir.lengths import add_missing_lengths
 from pykern.passes.ir.structured import (
     SEGMENTS,
     generic,
@@ -29,7 +29,6 @@ from pykern.passes.ir.structured import (
     loops_in,
     reduces,
     reduction_loops,
-    untold_loops,
 )
 from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import body, named, replace
@@ -91,12 +90,8 @@ def _put_into(maker: ir.Operation, reader: ir.Operation, number: int) -> None:
     for value, one in zip(list(maker.operands)[:-1], indexing_maps(maker), strict=False):
         given.append(value)
         accesses.append(ir.AffineMap.get(read.n_dims, 0, [e.compose(read) for e in one.results]))
-    untold = untold_loops([*accesses, *maps[inputs:]])
     with ir.InsertionPoint(reader), reader.location:
-        if untold:
-            value, one = telling(untold, lengths, len(lengths))
-            given.append(value)
-            accesses.append(one)
+        add_missing_lengths(given, accesses, maps[inputs:], lengths)
         made = generic(given, operands[inputs:], [*accesses, *maps[inputs:]], reduction_loops(reader))
         block = body(made)
         arguments = list(block.arguments)

@@ -95,7 +95,16 @@ def empty_like(value: ir.Value) -> ir.Value:
     return empty(sizes_of(value), ir.RankedTensorType(value.type).element_type)
 
 
-def telling(loops: Sequence[int], lengths: Sequence[Number], count: int) -> tuple[ir.Value, ir.AffineMap]:
-    """An empty tensor, and its map, that tells a `linalg.generic` of `count` loops how long some of them are."""
-    read = ir.AffineMap.get(count, 0, [ir.AffineExpr.get_dim(loop) for loop in loops])
-    return empty([lengths[loop] for loop in loops], ir.F32Type.get()), read
+def add_missing_lengths(
+    inputs: list[ir.Value],
+    reads: list[ir.AffineMap],
+    others: Sequence[ir.AffineMap],
+    lengths: Sequence[Number],
+) -> None:
+    """Add an empty tensor to the inputs of a `linalg.generic`, and its map, where none of the operands has a loop as an
+    index by itself: else nothing says how long that loop is. `others` are the maps of the outputs."""
+    told = {e.position for one in (*reads, *others) for e in one.results if isinstance(e, ir.AffineDimExpr)}
+    untold = [loop for loop in range(len(lengths)) if loop not in told]
+    if untold:
+        inputs.append(empty([lengths[loop] for loop in untold], ir.F32Type.get()))
+        reads.append(ir.AffineMap.get(len(lengths), 0, [ir.AffineExpr.get_dim(loop) for loop in untold]))

@@ -59,12 +59,6 @@ def loop_lengths(op: ir.Operation) -> list[int]:
     return [found[loop] for loop in range(maps[0].n_dims)]
 
 
-def untold_loops(maps: Sequence[ir.AffineMap]) -> list[int]:
-    """The loops that no operand has as an index by itself: a `linalg.generic` needs another operand to know them."""
-    told = {e.position for one in maps for e in one.results if isinstance(e, ir.AffineDimExpr)}
-    return [loop for loop in range(maps[0].n_dims) if loop not in told]
-
-
 def dimensions_in(expression: ir.AffineExpr) -> set[int]:
     """The loops that an index depends on."""
     if isinstance(expression, ir.AffineDimExpr):

@@ -16,7 +16,7 @@ from mlir import ir
 from pykern.passes.framework import Pass
 from pykern.passes.ir.affine import access_of
 from pykern.passes.ir.clone import clone_block, terminator_operands
-from pykern.passes.ir.lengths import telling
+from pykern.passes.ir.lengths import add_missing_lengths
 from pykern.passes.ir.structured import (
     SEGMENTS,
     generic,
@@ -24,7 +24,6 @@ from pykern.passes.ir.structured import (
     loop_lengths,
     reduces,
     reduction_loops,
-    untold_loops,
 )
 from pykern.passes.kernels import body, named, replace
 
@@ -84,13 +83,9 @@ def _read_source(reader: ir.Operation, windows: ir.Operation) -> ir.Operation:
             maps[number] = ir.AffineMap.get(known.n_dims, 0, results)
     if windows.results[0] in operands:
         return reader  # it writes into them
-    untold = untold_loops(maps)
     with ir.InsertionPoint(reader), reader.location:
         given, read = operands[:inputs], maps[:inputs]
-        if untold:
-            value, one = telling(untold, lengths, len(lengths))
-            given.append(value)
-            read.append(one)
+        add_missing_lengths(given, read, maps[inputs:], lengths)
         made = generic(given, operands[inputs:], [*read, *maps[inputs:]], reduction_loops(reader))
         block = body(made)
         arguments = list(block.arguments)

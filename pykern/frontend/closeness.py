@@ -25,7 +25,10 @@ def is_close(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Val
         raise t.type_error(node, "`equal_nan` is True or False", "write it as a constant", ARGUMENTS)
     is_equal = flag.const
     return _computed(
-        t, node, [a, b, rtol, atol], lambda e: numpy_elements.is_close(_apply(t), *e, equal_nan=is_equal)
+        t,
+        node,
+        [a, b, rtol, atol],
+        lambda e: numpy_elements.is_close(mathematics.functions(t.fastmath), *e, equal_nan=is_equal),
     )
 
 
@@ -41,7 +44,7 @@ def nan_to_num(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> V
         t,
         node,
         _operands(t, node, "nan_to_num", given, ("x",), others),
-        lambda e: numpy_elements.nan_to_num(_apply(t), *e),
+        lambda e: numpy_elements.nan_to_num(mathematics.functions(t.fastmath), *e),
     )
 
 
@@ -75,7 +78,3 @@ def _computed(t: Calls, node: ast.Call, operands: list[Value], function) -> Valu
         return rows.computed(t, node, operands, function)
     with t.operands_of(node):
         return function(operands)
-
-
-def _apply(t: Calls):
-    return lambda name, *given: mathematics.apply(name, list(given), t.fastmath)

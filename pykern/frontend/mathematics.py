@@ -280,6 +280,11 @@ def _float_power(args: list[Scalar], fastmath: bool) -> Scalar:
     return arithmetic.binary("**", a, b, fastmath)
 
 
+def functions(fastmath: bool) -> Callable[..., Any]:
+    """`apply` with the numbers as they are written in a call."""
+    return lambda name, *given: apply(name, list(given), fastmath)
+
+
 OF_NUMPY: dict[str, Callable] = {
     "numpy.rint": lambda args, fast: _rounded("round", [_float(_one("rint", args))]),
     "numpy.bitwise_count": lambda args, fast: _count_bits(math.CtPopOp)([_absolute(args, fast)], fast),
@@ -287,7 +292,7 @@ OF_NUMPY: dict[str, Callable] = {
     "numpy.float_power": _float_power,
     "numpy.minimum": lambda args, fast: _extremum(arithmetic.minimum, "minimum", [*_two("minimum", args)]),
     "numpy.maximum": lambda args, fast: _extremum(arithmetic.maximum, "maximum", [*_two("maximum", args)]),
-    **numpy_elements.handlers(apply),
+    **numpy_elements.handlers(functions),
 }
 """Functions that are called by NumPy's names alone, and differ from those of the language in types, of negative
 integers, or in how many operands they take."""

@@ -114,15 +114,22 @@ _FUNCTIONS: dict[str, tuple[int, Callable[..., Scalar]]] = {
 """By the language's names: how many numbers each takes, and what it makes of them."""
 
 
-def handlers(apply: Callable[[str, list[Scalar], bool], Any]) -> dict[str, Callable]:
-    """The functions as those of `mathematics`, whose `apply` is given."""
-    return {name: partial(_called, name, count, made, apply) for name, (count, made) in _FUNCTIONS.items()}
+def handlers(functions: Callable[[bool], Apply]) -> dict[str, Callable]:
+    """The functions as those of `mathematics`, whose `functions` are given."""
+    return {
+        name: partial(_called, name, count, made, functions) for name, (count, made) in _FUNCTIONS.items()
+    }
 
 
 def _called(
-    name: str, count: int, made: Callable[..., Scalar], apply: Callable, args: list[Scalar], fastmath: bool
+    name: str,
+    count: int,
+    made: Callable[..., Scalar],
+    functions: Callable,
+    args: list[Scalar],
+    fastmath: bool,
 ) -> Scalar:
     if len(args) != count:
         own, some, few = name.rpartition(".")[2], *(("one number", "x"), ("two numbers", "x, y"))[count - 1]
         raise OperandError(f"`{own}` takes {some}, not {len(args)}", f"write np.{own}({few})")
-    return made(lambda function, *given: apply(function, list(given), fastmath), *args)
+    return made(functions(fastmath), *args)

@@ -6,25 +6,17 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.cases.row_kernels import of_lines
 
 OUTER = ("i <= n", "True")
 INNER = ("i <= k", "i >= 0", "k - i >= 0", "k - i <= n", "-i <= k", "n - 2 * i >= k", "i - k > 0")
-
-
-def kernel_of(condition, tmp_path):
-    """A kernel that marks the work-items for which the condition holds."""
-    file = tmp_path / "conditions.py"
-    file.write_text(f"def marked(o, n, k):\n    i = pk.index()\n    if {condition}:\n        o[i] = 1\n")
-    scope: dict = {"pk": pk}
-    exec(compile(file.read_text(), file, "exec"), scope)
-    return pk.kernel(scope["marked"])
 
 
 @pytest.mark.parametrize("outer", OUTER)
 @pytest.mark.parametrize("inner", INNER)
 def test_which_work_items_run(outer, inner, device, tmp_path):
     condition = f"{outer} and {inner}"
-    marked = kernel_of(condition, tmp_path)
+    marked = of_lines(f"if {condition}:\n    o[i] = 1", tmp_path, "o, n, k")
     for count, n, k in itertools.product((11, 300), (0, 5, 17), (-3, 0, 1, 300)):
         o = pk.zeros(320, pk.i32, device=device)
         marked(o, n, k, ndrange=count)

@@ -7,7 +7,7 @@ import pytest
 
 import pykern as pk
 from pykern import errors
-from tests.cases.row_kernels import check
+from tests.cases.row_kernels import check, of_lines
 
 DEVICES = ["cpu", "python", "opencl", "vulkan", "cuda:emulated"]
 
@@ -50,16 +50,6 @@ def test_a_step_of_particles(rng, device, n):
     v = v + dt * on[0].numpy()
     np.testing.assert_allclose(on[2].numpy(), v, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(on[1].numpy(), x + dt * v, rtol=1e-6, atol=1e-6)
-
-
-def of_lines(text, tmp_path, parameters="x, y", **options):
-    """A kernel with these lines after ``i = pk.index()``."""
-    file = tmp_path / "rows.py"
-    lines = "".join(f"    {line}\n" for line in text.splitlines())
-    file.write_text(f"def k({parameters}):\n    i = pk.index()\n{lines}")
-    scope: dict = {"pk": pk, "np": np}
-    exec(compile(file.read_text(), file, "exec"), scope)
-    return pk.kernel(scope["k"], **options)
 
 
 EXPRESSIONS = [

@@ -100,11 +100,9 @@ def _nan_to_num(t: ProgramTranslator, node: ast.Call, args: list[Value], keyword
     most = greatest(x.dtype)
     instead = {"nan": 0.0, "posinf": most, "neginf": -most}
     chosen = [given[n] if is_given(given[n]) else Scalar(x.dtype, const=v) for n, v in instead.items()]
-    return elementwise.apply(t, node, [x, *chosen], lambda e: numpy_elements.nan_to_num(_made(t), *e))
-
-
-def _made(t: ProgramTranslator) -> Callable:
-    return lambda name, *given: mathematics.apply(name, list(given), t.fastmath)
+    return elementwise.apply(
+        t, node, [x, *chosen], lambda e: numpy_elements.nan_to_num(mathematics.functions(t.fastmath), *e)
+    )
 
 
 # -- closeness ----------------------------------------------------------------------------------
@@ -118,7 +116,10 @@ def _isclose(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: 
     operands = [*(made.operand(given[n]) for n in ("a", "b")), rtol, atol]
     is_equal = arguments.flag(t, node, given["equal_nan"], "`equal_nan`")
     return elementwise.apply(
-        t, node, operands, lambda e: numpy_elements.is_close(_made(t), *e, equal_nan=is_equal)
+        t,
+        node,
+        operands,
+        lambda e: numpy_elements.is_close(mathematics.functions(t.fastmath), *e, equal_nan=is_equal),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from pykern.torch.backend.costs import is_worth_joining
 from pykern.torch.backend.framework import GraphModule, Node, Tensor, aten, torch
 from pykern.torch.backend.ops import VIEWS
+from pykern.torch.backend.writes import is_given
 
 PRODUCTS = {aten.mm.default: 0, aten.addmm.default: 1}
 """Where the left factor stands among the arguments."""
@@ -39,11 +40,7 @@ def _is_joinable(node: Node) -> bool:
     values = [each.meta["val"] for each in node.all_input_nodes]
     is_known = all(isinstance(n, int) for v in values for n in (*v.shape, *v.stride()))
     has_row = node.target is aten.mm.default or node.args[0].meta["val"].dim() == 1
-    return is_known and has_row and not node.kwargs and not _is_given(node)
-
-
-def _is_given(node: Node) -> bool:
-    return any(user.op == "output" or (user.target in VIEWS and _is_given(user)) for user in node.users)
+    return is_known and has_row and not node.kwargs and not is_given(node)
 
 
 def _key(node: Node) -> Hashable:

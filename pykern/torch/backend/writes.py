@@ -42,12 +42,7 @@ def forget_what_is_overwritten(graph: GraphModule) -> None:
     written = _written(graph)
     for node in [n for n in graph.graph.nodes if n.target is aten.copy.default]:
         old, new = node.args[:2]
-        if (
-            not isinstance(new, Node)
-            or not _is_like(new, old)
-            or memory_of(new) in written
-            or _is_given(node)
-        ):
+        if not isinstance(new, Node) or not _is_like(new, old) or memory_of(new) in written or is_given(node):
             continue
         if _lie_alike(new, old) or _is_put_elsewhere(node):
             node.replace_all_uses_with(new)
@@ -65,7 +60,7 @@ def update_in_place(graph: GraphModule) -> None:
         argument, made = copy.args[:2]
         if argument.op != "placeholder" or not isinstance(made, Node) or made.op != "call_function":
             continue
-        if {*argument.users} != {made, copy} or not _is_like(made, argument) or _is_given(made):
+        if {*argument.users} != {made, copy} or not _is_like(made, argument) or is_given(made):
             continue
         if len(made.users) > 1 and not _lie_alike(made, argument):
             continue
@@ -127,9 +122,9 @@ def _is_put_elsewhere(node: Node) -> bool:
     return all(user.target in _PARTS and user.args[0] is not node for user in node.users)
 
 
-def _is_given(node: Node) -> bool:
+def is_given(node: Node) -> bool:
     """Whether a value, or a view of it, is a result of the graph."""
-    return any(u.op == "output" or (u.target in VIEWS and _is_given(u)) for u in node.users)
+    return any(u.op == "output" or (u.target in VIEWS and is_given(u)) for u in node.users)
 
 
 def _inputs(args: Any) -> set[Node]:
